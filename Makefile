@@ -1,0 +1,75 @@
+# hookwatch: `make` builds into build/, `make demo` shows the main job, `make test` tests all that needs no GPU.
+# V=1 shows commands; SAN=1 builds with the address and undefined-behaviour sanitizers; B=DIR builds elsewhere.
+
+ifeq ($(SAN),1)
+B ?= build/san
+else
+B ?= build
+endif
+PREFIX ?= /usr/local
+CC     ?= gcc
+PYTHON ?= python3
+VERSION := $(shell cat VERSION)
+
+WARN    = -Wall -Wextra -Wconversion -Werror
+CFLAGS ?= -O2 -g
+BASE    = -std=gnu11 -fPIC -fvisibility=hidden $(CFLAGS) -I. -I$(B)/gen -MMD -MP -DHW_VERSION='"$(VERSION)"'
+ifeq ($(SAN),1)
+BASE   += -fsanitize=address,undefined -fno-omit-frame-pointer
+SANLD   = -fsanitize=address,undefined
+endif
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+
+all: $(B)/bin/hookwatch $(B)/lib/libhookwatch.so sim python
+
+# ---- third-party sources: fetched once, checked by SHA-256, compiled without our warnings ----
+TP  = $(B)/third_party
+TPO = $(TP)/tree-sitter.o $(TP)/parser.o $(TP)/scanner.o $(TP)/yyjson.o
+$(TP)/.stamp: third_party/sources.txt scripts/fetch-sources
+	$(call say,FETCH,tree-sitter tree-sitter-python yyjson)
+	$(Q)scripts/fetch-sources $(TP) && touch $@
+$(TP)/tree-sitter.o: $(TP)/.stamp
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -D_DEFAULT_SOURCE -O2 -g -fPIC -w -I$(TP)/tree-sitter/tree_sitter/core/lib/include -I$(TP)/tree-sitter/tree_sitter/core/lib/src -c $(TP)/tree-sitter/tree_sitter/core/lib/src/lib.c -o $@
+$(TP)/parser.o $(TP)/scanner.o: $(TP)/%.o: $(TP)/.stamp
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -O2 -fPIC -w -I$(TP)/include -c $(TP)/tree-sitter-python/src/$*.c -o $@
+$(TP)/yyjson.o: $(TP)/.stamp
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -O2 -fPIC -w -c $(TP)/yyjson/yyjson/yyjson.c -o $@
+
+# ---- our own objects ----
+CORE   = $(wildcard core/*.c)
+LINT   = $(wildcard lint/*.c lint/rules/*.c)
+TRACE  = $(wildcard interpose/trace/reader*.c)
+REPORT = $(wildcard report/*.c)
+CLI    = $(wildcard cli/*.c)
+SHIM   = $(wildcard interpose/shim/*.c interpose/python/*.c) interpose/trace/writer.c
+BIN_OBJ  = $(patsubst %.c,$(B)/obj/%.o,$(CORE) $(LINT) $(TRACE) $(REPORT) $(CLI))
+SHIM_OBJ = $(patsubst %.c,$(B)/shim/%.o,$(SHIM))
+
+$(B)/obj/%.o: %.c $(TP)/.stamp
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(BASE) $(WARN) -isystem $(TP)/include -isystem third_party -c $< -o $@
+# The shim is preloaded into other people's processes: libc only, no sanitizer, small initial-exec TLS.
+$(B)/shim/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -fsanitize=%,$(BASE)) $(WARN) -fno-builtin-malloc -ftls-model=initial-exec -c $< -o $@
+
+$(B)/bin/hookwatch: $(BIN_OBJ) $(TPO)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANLD) $(LDFLAGS) $^ -lm -o $@
+$(B)/lib/libhookwatch.so: $(SHIM_OBJ) interpose/shim/shim.map
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-soname,libhookwatch.so -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,--no-undefined \
+	  -Wl,--version-script=interpose/shim/shim.map $(SHIM_OBJ) -o $@
+
+include interpose/sim/sim.mk
+include tests/tests.mk
+
+.PHONY: all sim python clean install format tidy
+clean:
+	rm -rf $(B)
+
+-include $(BIN_OBJ:.o=.d) $(SHIM_OBJ:.o=.d)
