@@ -19,7 +19,7 @@ BASE   += -fsanitize=address,undefined -fno-omit-frame-pointer
 SANLD   = -fsanitize=address,undefined
 endif
 Q = $(if $(V),,@)
-say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) '$(2)')
 
 all: $(B)/bin/hookwatch $(B)/lib/libhookwatch.so sim python
 
