@@ -30,7 +30,7 @@ $(B)/tests/traps/%: tests/traps/%.c
 # The Python of the tests: HOOKWATCH_TORCH_PYTHON, or the environment that scripts/torch-env makes once and then only names.
 TEST_ENV = HOOKWATCH_BUILD='$(abspath $(B))'
 PYTEST   = python=$${HOOKWATCH_TORCH_PYTHON:-$$(scripts/torch-env)} && $(TEST_ENV) HOOKWATCH_TORCH_PYTHON="$$python" \
-  PYTHONPYCACHEPREFIX='$(abspath $(B))/pycache' "$$python" -m pytest -q -p no:cacheprovider tests $(PYTEST_ARGS)
+  PYTHONPYCACHEPREFIX='$(abspath $(B))/pycache' "$$python" -m pytest -q --tb=short -p no:cacheprovider tests $(PYTEST_ARGS)
 
 test: all $(UNIT_BIN) $(TRAP_BIN) $(TRAP_LIB)
 	$(Q)failed=0; \
