@@ -68,7 +68,38 @@ $(B)/lib/libhookwatch.so: $(SHIM_OBJ) interpose/shim/shim.map
 include interpose/sim/sim.mk
 include tests/tests.mk
 
-.PHONY: all sim python clean install format tidy
+# ---- what a person asks for ----
+demo bench:
+	$(Q)scripts/bootstrap
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)B=$(B) scripts/$@
+
+# The command finds its libraries beside it: ../lib in the build directory, ../lib/hookwatch where it is installed.
+install: all
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hookwatch
+	$(Q)install -m 755 $(B)/bin/hookwatch $(DESTDIR)$(PREFIX)/bin/
+	$(Q)cp -R $(B)/lib/. $(DESTDIR)$(PREFIX)/lib/hookwatch/
+	$(Q)if [ -e interpose/include/hookwatch.h ]; then install -D -m 644 interpose/include/hookwatch.h $(DESTDIR)$(PREFIX)/include/hookwatch.h; fi
+uninstall:
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/bin/hookwatch $(DESTDIR)$(PREFIX)/lib/hookwatch $(DESTDIR)$(PREFIX)/include/hookwatch.h
+
+# `make format` rewrites, `make check` only looks: layout, clang-tidy (a file again only after a change), the coverage table.
+C_FILES := $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null)
+format:
+	$(Q)clang-format -i $(C_FILES)
+format-check:
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+TIDY = $(patsubst %.c,$(B)/tidy/%.ok,$(sort $(CORE) $(LINT) $(TRACE) $(REPORT) $(CLI) $(SHIM)))
+$(B)/tidy/%.ok: %.c .clang-tidy $(TP)/.stamp
+	$(call say,TIDY,$<)
+	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(BASE)) -isystem $(TP)/include -isystem third_party 2>$@.log >&2 \
+	  || { grep -v 'warnings generated' $@.log; exit 1; }
+	$(Q)mv $@.log $@
+tidy: $(TIDY)
+check: format-check tidy
+	$(Q)scripts/check-coverage
+
+.PHONY: all sim python clean demo bench install uninstall format format-check tidy check
 clean:
 	rm -rf $(B)
 

@@ -32,7 +32,10 @@ TEST_ENV = HOOKWATCH_BUILD='$(abspath $(B))'
 PYTEST   = python=$${HOOKWATCH_TORCH_PYTHON:-$$(scripts/torch-env)} && $(TEST_ENV) HOOKWATCH_TORCH_PYTHON="$$python" \
   PYTHONPYCACHEPREFIX='$(abspath $(B))/pycache' "$$python" -m pytest -q --tb=short -p no:cacheprovider tests $(PYTEST_ARGS)
 
-test: all $(UNIT_BIN) $(TRAP_BIN) $(TRAP_LIB)
+test:
+	$(Q)scripts/bootstrap
+	$(Q)$(MAKE) --no-print-directory run-tests
+run-tests: all $(UNIT_BIN) $(TRAP_BIN) $(TRAP_LIB)
 	$(Q)failed=0; \
 	tests/unit/run $(UNIT_BIN) || failed=1; \
 	$(TEST_ENV) tests/traps/run $(TRAP_BIN) || failed=1; \
@@ -46,5 +49,5 @@ traps: all $(TRAP_BIN) $(TRAP_LIB)
 pytest: all
 	$(Q)$(PYTEST)
 
-.PHONY: test unit traps pytest
+.PHONY: test run-tests unit traps pytest
 -include $(UNIT_BIN:=.d) $(TRAP_BIN:=.d) $(TRAP_LIB:=.d)
