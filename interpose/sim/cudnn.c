@@ -1,0 +1,89 @@
+/* cuDNN: any descriptor is accepted; queries answer so that a plan is found and runs as one launch. */
+#include <stdlib.h>
+#include <string.h>
+#include "interpose/sim/sim.h"
+
+enum { TYPE_DESCRIPTOR = 15 }; /* CUDNN_TYPE_BACKEND_DESCRIPTOR */
+
+HW_API int cudnnBackendCreateDescriptor(int type, void **out)
+{
+    HW_TRACE("cudnnBackendCreateDescriptor %d", type);
+    *out = hw_sim_handle_new();
+    return *out ? 0 : 2000; /* CUDNN_STATUS_BAD_PARAM family */
+}
+
+HW_API int cudnnBackendDestroyDescriptor(void *descriptor)
+{
+    free(descriptor);
+    return 0;
+}
+
+/* A question for descriptors (engine configurations of a heuristic) gets one; numbers are zero. Element sizes are those of
+ * cudnnBackendAttributeType_t by its first values; pointers, 64-bit integers and doubles are 8 bytes, the rest 4. */
+HW_API int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t asked, int64_t *count, void *out)
+{
+    static const unsigned char wide[] = {1, 0, 0, 1, 0, 1, 1};
+    HW_TRACE("cudnnBackendGetAttribute");
+    if (out && type != TYPE_DESCRIPTOR && asked > 0)
+        memset(out, 0, type >= 0 && (size_t)type < sizeof wide && wide[type] ? 8 : 4);
+    if (count)
+        *count = type == TYPE_DESCRIPTOR || (out && asked > 0);
+    return 0;
+}
+
+HW_API int cudnnBackendExecute(const hw_sim_handle *handle, void *plan, void *pack)
+{
+    hw_sim_stub_launch("cudnnBackendExecute", handle);
+    return 0;
+}
+
+HW_API int cudnnGetStream(const hw_sim_handle *handle, void **out)
+{
+    *out = handle->stream;
+    return 0;
+}
+
+HW_API void cudnnGetLastErrorString(char *out, size_t length)
+{
+    if (length)
+        out[0] = 0;
+}
+
+/* Convolution algorithm searches: one result, algorithm 0, no workspace. */
+typedef struct performance { /* cudnnConvolutionFwdAlgoPerf_t and its backward twins share this layout */
+    int algo;
+    int status;
+    float time;
+    size_t memory;
+    int determinism;
+    int math_type;
+    int reserved[3];
+} performance;
+
+static int one_algorithm(const char *name, int *count, performance *out)
+{
+    HW_TRACE("%s", name);
+    memset(out, 0, sizeof *out);
+    out->determinism = 1;
+    *count = 1;
+    return 0;
+}
+
+#define ALGORITHM(name)                                                                                                        \
+    HW_API int name(void *handle, void *a, void *b, void *c, void *d, int asked, int *count, performance *out)                 \
+    {                                                                                                                          \
+        return one_algorithm(#name, count, out);                                                                               \
+    }
+ALGORITHM(cudnnGetConvolutionForwardAlgorithm_v7)
+ALGORITHM(cudnnGetConvolutionBackwardDataAlgorithm_v7)
+ALGORITHM(cudnnGetConvolutionBackwardFilterAlgorithm_v7)
+
+#define SEARCH(name)                                                                                                           \
+    HW_API int name(void *handle, void *a, const void *pa, void *b, const void *pb, void *c, void *d, void *pd, int asked,     \
+                    int *count, performance *out)                                                                              \
+    {                                                                                                                          \
+        return one_algorithm(#name, count, out);                                                                               \
+    }
+SEARCH(cudnnFindConvolutionForwardAlgorithmEx)
+SEARCH(cudnnFindConvolutionBackwardDataAlgorithmEx)
+SEARCH(cudnnFindConvolutionBackwardFilterAlgorithmEx)

@@ -1,0 +1,122 @@
+/* What the files and libraries of the simulated stack share; libcudart.so.13 exports it to the others. */
+#ifndef HW_SIM_SIM_H
+#define HW_SIM_SIM_H
+
+#define HW_SIM_INSIDE
+#include <stdint.h>
+#include <stddef.h>
+#include "interpose/sim/cuda_abi.h"
+#include "interpose/sim/include/hw_sim.h"
+
+/* ---- config.c: HOOKWATCH_SIM_* ---- */
+typedef struct hw_sim_settings {
+    int values;    /* 1: value mode asked for */
+    int devices;   /* visible devices */
+    size_t memory; /* bytes per device */
+    double stuck;  /* seconds before an unfinished collective is named */
+} hw_sim_settings;
+extern HW_API hw_sim_settings hw_sim_config;
+
+/* How this process computes values: 1 not at all (zeros), 2 by the Python module, 3 asked for but the module is not active. */
+HW_API int hw_sim_mode(void);
+HW_API void hw_sim_set_values(int active);
+
+/* ---- log.c: the trace file and the counters ---- */
+typedef struct hw_sim_counters {
+    uint64_t h2d, d2h, d2d; /* copies by direction */
+    uint64_t h2d_bytes, d2h_bytes;
+    uint64_t waits; /* host waits asked for by the program */
+    uint64_t launches, twins, memsets;
+    uint64_t allocs, frees, queries;
+    uint64_t collectives;
+    uint64_t graph_launches;
+    uint64_t unvalued; /* operations value mode could not compute */
+} hw_sim_counters;
+HW_API void hw_sim_counts(hw_sim_counters *out);
+extern HW_API hw_sim_counters hw_sim_counter;
+#define HW_COUNT(field, n) ((void)__atomic_fetch_add(&hw_sim_counter.field, (uint64_t)(n), __ATOMIC_RELAXED))
+
+extern HW_API int hw_sim_tracing;
+HW_API void hw_sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define HW_TRACE(...)                                                                                                          \
+    do {                                                                                                                       \
+        if (__builtin_expect(hw_sim_tracing, 0))                                                                               \
+            hw_sim_trace(__VA_ARGS__);                                                                                         \
+    } while (0)
+/* One line on stderr, the first time `*said` is seen 0. */
+HW_API void hw_sim_say_once(int *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- stream.c: what a stream still waits for ---- */
+/* Asynchronous work (collectives) is named by the channel that does it and a number that grows; everything else in the
+ * simulation is finished when its call returns. */
+typedef struct hw_sim_async {
+    int (*done)(uint32_t channel, uint64_t number);
+    void (*wait)(uint32_t channel, uint64_t number);
+    void (*wait_all)(void);
+} hw_sim_async;
+typedef struct hw_sim_deps { /* a set of (channel, number), one entry per channel; owned by whoever holds it */
+    uint32_t count, room;
+    struct hw_sim_ticket {
+        uint32_t channel;
+        uint64_t number;
+    } * ticket;
+} hw_sim_deps;
+
+HW_API void hw_sim_async_set(const hw_sim_async *provider);
+HW_API void hw_sim_stream_ticket(void *stream, uint32_t channel, uint64_t number);
+HW_API void hw_sim_stream_deps(void *stream, hw_sim_deps *add_to);
+/* Waits until all work queued on `stream` is done: before the host touches memory the stream writes. Not a program's wait. */
+HW_API void hw_sim_fence(void *stream);
+HW_API void hw_sim_fence_device(void);
+HW_API void hw_sim_deps_wait(const hw_sim_deps *deps);
+
+typedef struct hw_sim_stream {
+    hw_sim_deps deps;
+    struct hw_sim_graph *capture; /* the graph under capture, or NULL */
+    int priority;
+    unsigned flags;
+} hw_sim_stream;
+hw_sim_stream *hw_sim_stream_of(void *handle);
+
+/* ---- graph.c ---- */
+enum { HW_NODE_KERNEL, HW_NODE_COPY, HW_NODE_SET, HW_NODE_HOST, HW_NODE_COLLECTIVE, HW_NODE_KINDS };
+/* Adds a node when `stream` is under capture and returns 1: the caller must then not do the work. At replay `run` is called
+ * with the launching stream and the node's copy of `size` bytes at `data`. `run` NULL: nothing to do at replay. */
+HW_API int hw_sim_capture(void *stream, int kind, void (*run)(void *stream, const void *data), const void *data, size_t size);
+/* 0, or the error a call that waits (on `stream`, NULL for the whole device) must return because of a capture; spoils it. */
+int hw_sim_capture_forbids(hw_sim_stream *stream, int whole_device);
+void hw_sim_capture_join(hw_sim_stream *stream, struct hw_sim_graph *graph);
+unsigned long long hw_sim_graph_serial(const struct hw_sim_graph *graph);
+
+/* ---- memory.c ---- */
+enum { HW_PAGEABLE, HW_PINNED, HW_DEVICE };
+int hw_sim_where(const void *pointer, int *device);
+HW_API void *hw_sim_device_reserve(size_t bytes, int device); /* address range only, for cuMemAddressReserve */
+HW_API void hw_sim_device_unreserve(void *pointer);
+HW_API int hw_sim_device_map(void *pointer, size_t bytes, int map);
+HW_API int hw_sim_device_of(void);
+HW_API int hw_sim_pointer_kind(const void *pointer, int *device);
+
+/* ---- kernel.c ---- */
+HW_API int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args,
+                               size_t shared, void *stream);
+
+/* ---- copy.c ---- */
+/* Value mode knows what the next small device-to-host copies of this thread would hold on hardware (a count that sizes an
+ * output): the next `count` copies of at most 8 bytes deliver these instead of what lies in memory. 0 ends it. */
+HW_API void hw_sim_script_d2h(int count, const int64_t *values);
+
+/* ---- stub.c: generated entry points ---- */
+typedef struct hw_sim_handle { /* what every math library's Create call hands out */
+    void *stream;
+} hw_sim_handle;
+HW_API void *hw_sim_handle_new(void);
+HW_API void hw_sim_stub(const char *name);
+HW_API void hw_sim_stub_launch(const char *name, const hw_sim_handle *handle);
+HW_API void hw_sim_put_int(long address, int value, long count);
+HW_API void hw_sim_put_size(long address, size_t value);
+HW_API void hw_sim_put_handle(long address);
+
+int hw_sim_fail(int error); /* device.c: remembers it for cudaGetLastError and returns it */
+
+#endif

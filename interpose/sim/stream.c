@@ -1,0 +1,317 @@
+/* Streams and events: all work but collectives is done at once, so a stream is the set of collectives it still waits for. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "interpose/sim/sim.h"
+
+#define MAX_DEVICES 64
+
+typedef struct event {
+    hw_sim_deps deps;
+    double when;                    /* milliseconds */
+    unsigned long long captured_in; /* serial of the capture it was last recorded in, or 0 */
+    struct hw_sim_graph *graph;
+} event;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static hw_sim_stream default_streams[MAX_DEVICES];
+static const hw_sim_async *async;
+
+void hw_sim_async_set(const hw_sim_async *provider)
+{
+    async = provider;
+}
+
+/* Handles 0, 1 and 2 are the default, legacy and per-thread streams of the current device. */
+hw_sim_stream *hw_sim_stream_of(void *handle)
+{
+    return (uintptr_t)handle <= 2 ? &default_streams[hw_sim_device_of() % MAX_DEVICES] : handle;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* ---- sets of tickets; the lock is held ---- */
+static int finished(const struct hw_sim_ticket *t)
+{
+    return !async || async->done(t->channel, t->number);
+}
+
+static void prune(hw_sim_deps *d)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < d->count; i++)
+        if (!finished(&d->ticket[i]))
+            d->ticket[kept++] = d->ticket[i];
+    __atomic_store_n(&d->count, kept, __ATOMIC_RELEASE);
+}
+
+static void add(hw_sim_deps *d, uint32_t channel, uint64_t number)
+{
+    for (uint32_t i = 0; i < d->count; i++)
+        if (d->ticket[i].channel == channel) {
+            if (number > d->ticket[i].number)
+                d->ticket[i].number = number;
+            return;
+        }
+    if (d->count == d->room)
+        prune(d);
+    if (d->count == d->room) {
+        uint32_t room = d->room ? d->room * 2 : 8;
+        void *grown = realloc(d->ticket, room * sizeof *d->ticket);
+        if (!grown)
+            abort();
+        d->ticket = grown;
+        d->room = room;
+    }
+    d->ticket[d->count].channel = channel;
+    d->ticket[d->count].number = number;
+    __atomic_store_n(&d->count, d->count + 1, __ATOMIC_RELEASE);
+}
+
+static void merge(hw_sim_deps *into, const hw_sim_deps *from)
+{
+    for (uint32_t i = 0; i < from->count; i++)
+        add(into, from->ticket[i].channel, from->ticket[i].number);
+}
+
+static int all_done(hw_sim_deps *d)
+{
+    if (!__atomic_load_n(&d->count, __ATOMIC_ACQUIRE))
+        return 1;
+    pthread_mutex_lock(&lock);
+    prune(d);
+    int done = !d->count;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+static void wait_for(hw_sim_deps *d)
+{
+    if (!__atomic_load_n(&d->count, __ATOMIC_ACQUIRE))
+        return;
+    hw_sim_deps copy = {0};
+    pthread_mutex_lock(&lock);
+    merge(&copy, d);
+    pthread_mutex_unlock(&lock);
+    hw_sim_deps_wait(&copy);
+    free(copy.ticket);
+    all_done(d);
+}
+
+void hw_sim_deps_wait(const hw_sim_deps *d)
+{
+    for (uint32_t i = 0; async && i < d->count; i++)
+        async->wait(d->ticket[i].channel, d->ticket[i].number);
+}
+
+void hw_sim_stream_ticket(void *stream, uint32_t channel, uint64_t number)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    pthread_mutex_lock(&lock);
+    add(&s->deps, channel, number);
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_sim_stream_deps(void *stream, hw_sim_deps *add_to)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    pthread_mutex_lock(&lock);
+    merge(add_to, &s->deps);
+    pthread_mutex_unlock(&lock);
+}
+
+void hw_sim_fence(void *stream)
+{
+    wait_for(&hw_sim_stream_of(stream)->deps);
+}
+
+void hw_sim_fence_device(void)
+{
+    if (async)
+        async->wait_all();
+}
+
+/* ---- streams ---- */
+static int create_stream(void **out, unsigned flags, int priority)
+{
+    hw_sim_stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return hw_sim_fail(HW_CUDA_OUT_OF_MEMORY);
+    s->flags = flags;
+    s->priority = priority;
+    *out = s;
+    return 0;
+}
+
+HW_API int cudaStreamCreateWithPriority(void **out, unsigned flags, int priority)
+{
+    HW_TRACE("cudaStreamCreateWithPriority");
+    return create_stream(out, flags, priority);
+}
+
+HW_API int cudaStreamCreateWithFlags(void **out, unsigned flags)
+{
+    HW_TRACE("cudaStreamCreateWithFlags");
+    return create_stream(out, flags, 0);
+}
+
+HW_API int cudaStreamCreate(void **out)
+{
+    HW_TRACE("cudaStreamCreate");
+    return create_stream(out, 0, 0);
+}
+
+HW_API int cudaStreamDestroy(void *stream)
+{
+    HW_TRACE("cudaStreamDestroy");
+    if ((uintptr_t)stream <= 2)
+        return hw_sim_fail(HW_CUDA_INVALID_HANDLE);
+    hw_sim_stream *s = stream;
+    wait_for(&s->deps);
+    free(s->deps.ticket);
+    free(s);
+    return 0;
+}
+
+HW_API int cudaStreamGetPriority(void *stream, int *priority)
+{
+    *priority = hw_sim_stream_of(stream)->priority;
+    return 0;
+}
+
+HW_API int cudaStreamGetFlags(void *stream, unsigned *flags)
+{
+    *flags = hw_sim_stream_of(stream)->flags;
+    return 0;
+}
+
+HW_API int cudaStreamSynchronize(void *stream)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    HW_COUNT(waits, 1);
+    HW_TRACE("cudaStreamSynchronize");
+    int error = hw_sim_capture_forbids(s, 0);
+    if (error)
+        return error;
+    wait_for(&s->deps);
+    return 0;
+}
+
+HW_API int cudaDeviceSynchronize(void)
+{
+    HW_COUNT(waits, 1);
+    HW_TRACE("cudaDeviceSynchronize");
+    int error = hw_sim_capture_forbids(NULL, 1);
+    if (error)
+        return error;
+    hw_sim_fence_device();
+    return 0;
+}
+
+HW_API int cudaStreamQuery(void *stream)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    HW_COUNT(queries, 1);
+    int error = hw_sim_capture_forbids(s, 0), done = error ? 0 : all_done(&s->deps);
+    HW_TRACE("cudaStreamQuery %d", error ? error : done ? 0 : HW_CUDA_NOT_READY);
+    return error ? error : done ? 0 : HW_CUDA_NOT_READY;
+}
+
+HW_API int cudaStreamWaitEvent(void *stream, event *e, unsigned flags)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    HW_TRACE("cudaStreamWaitEvent");
+    if (e->captured_in && e->graph && hw_sim_graph_serial(e->graph) == e->captured_in) {
+        hw_sim_capture_join(s, e->graph);
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    merge(&s->deps, &e->deps);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+/* ---- events ---- */
+static int create_event(event **out)
+{
+    *out = calloc(1, sizeof **out);
+    return *out ? 0 : hw_sim_fail(HW_CUDA_OUT_OF_MEMORY);
+}
+
+HW_API int cudaEventCreateWithFlags(event **out, unsigned flags)
+{
+    HW_TRACE("cudaEventCreateWithFlags %u", flags);
+    return create_event(out);
+}
+
+HW_API int cudaEventCreate(event **out)
+{
+    HW_TRACE("cudaEventCreate");
+    return create_event(out);
+}
+
+HW_API int cudaEventDestroy(event *e)
+{
+    HW_TRACE("cudaEventDestroy");
+    if (e)
+        free(e->deps.ticket);
+    free(e);
+    return 0;
+}
+
+HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
+{
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    HW_TRACE("cudaEventRecord");
+    if (s->capture) {
+        e->graph = s->capture;
+        e->captured_in = hw_sim_graph_serial(s->capture);
+        return 0;
+    }
+    e->captured_in = 0;
+    e->when = now_ms();
+    pthread_mutex_lock(&lock);
+    e->deps.count = 0;
+    merge(&e->deps, &s->deps);
+    prune(&e->deps);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+HW_API int cudaEventRecord(event *e, void *stream)
+{
+    return cudaEventRecordWithFlags(e, stream, 0);
+}
+
+HW_API int cudaEventQuery(event *e)
+{
+    HW_COUNT(queries, 1);
+    int status = e->captured_in ? hw_sim_fail(HW_CUDA_CAPTURED_EVENT) : all_done(&e->deps) ? 0 : HW_CUDA_NOT_READY;
+    HW_TRACE("cudaEventQuery %d", status);
+    return status;
+}
+
+HW_API int cudaEventSynchronize(event *e)
+{
+    HW_COUNT(waits, 1);
+    HW_TRACE("cudaEventSynchronize");
+    if (e->captured_in)
+        return hw_sim_fail(HW_CUDA_CAPTURED_EVENT);
+    wait_for(&e->deps);
+    return 0;
+}
+
+HW_API int cudaEventElapsedTime(float *ms, event *from, event *to)
+{
+    HW_TRACE("cudaEventElapsedTime");
+    if (!all_done(&from->deps) || !all_done(&to->deps))
+        return HW_CUDA_NOT_READY;
+    *ms = (float)(to->when - from->when);
+    return 0;
+}
