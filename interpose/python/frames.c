@@ -1,0 +1,196 @@
+/* Finding the interpreter, checking the frame layout, reading strings. */
+#define _GNU_SOURCE
+#include "interpose/python/frames.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+const struct hw_py_layout *hw_py;
+char hw_py_version[16];
+void *(*hw_py_thread_state)(void);
+
+#define HW_OPCODE(number, name, units) [number] = {HW_PY_##name, units},
+static const struct hw_py_opcode opcodes_311[256] = {
+#include "interpose/python/opcodes_311.def"
+};
+
+static const struct hw_py_layout layouts[] = {
+    {.version = "3.11",
+     .tstate_cframe = 56,
+     .cframe_frame = 8,
+     .frame_code = 32,
+     .frame_previous = 48,
+     .frame_instr = 56,
+     .frame_owner = 69,
+     .frame_locals = 72,
+     .code_units = 184,
+     .code_firstlineno = 72,
+     .code_filename = 112,
+     .code_qualname = 128,
+     .code_linetable = 136,
+     .code_names = 32,
+     .code_localsplusnames = 96,
+     .code_nlocalsplus = 76,
+     .code_argcount = 56,
+     .code_firsttraceable = 168,
+     .str_length = 16,
+     .str_state = 32,
+     .str_ascii = 48,
+     .str_compact = 72,
+     .bytes_data = 32,
+     .tuple_items = 24,
+     .var_size = 16,
+     .opcodes = opcodes_311},
+};
+
+/* Reads memory that may not be mapped. */
+static bool peek(const void *from, void *to, size_t size)
+{
+    struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static const void *peek_pointer(const void *object, uint16_t offset)
+{
+    const void *value = NULL;
+    return object && peek((const char *)object + offset, &value, sizeof value) ? value : NULL;
+}
+
+/* True if the object's type is the one that the interpreter exports under `type_name`. */
+static bool is_a(const void *object, const void *type)
+{
+    return type && peek_pointer(object, 8) == type;
+}
+
+/* Walks this thread's frames with guarded reads: each must hold a code object with str names and a bytes line table. */
+static bool check_layout(const struct hw_py_layout *l, const void *thread_state)
+{
+    const void *code_type = dlsym(RTLD_DEFAULT, "PyCode_Type"), *str_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type"),
+               *bytes_type = dlsym(RTLD_DEFAULT, "PyBytes_Type"), *tuple_type = dlsym(RTLD_DEFAULT, "PyTuple_Type");
+    const void *frame = peek_pointer(peek_pointer(thread_state, l->tstate_cframe), l->cframe_frame);
+    int frames = 0;
+    for (; frame && frames < 32; frame = peek_pointer(frame, l->frame_previous), frames++) {
+        const void *code = peek_pointer(frame, l->frame_code), *instr = peek_pointer(frame, l->frame_instr);
+        int locals = -1, line = -1;
+        if (!is_a(code, code_type) || !is_a(peek_pointer(code, l->code_qualname), str_type) ||
+            !is_a(peek_pointer(code, l->code_filename), str_type) || !is_a(peek_pointer(code, l->code_linetable), bytes_type) ||
+            !is_a(peek_pointer(code, l->code_names), tuple_type) ||
+            !is_a(peek_pointer(code, l->code_localsplusnames), tuple_type))
+            return false;
+        if (!peek((const char *)code + l->code_nlocalsplus, &locals, sizeof locals) || locals < 0 || locals > 100000 ||
+            !peek((const char *)code + l->code_firstlineno, &line, sizeof line) || line < 0)
+            return false;
+        size_t units = 0;
+        if (!peek((const char *)code + l->var_size, &units, sizeof units))
+            return false;
+        const char *first = (const char *)code + l->code_units;
+        if ((const char *)instr < first - 2 || (const char *)instr > first + units * 2)
+            return false;
+    }
+    return frames > 0;
+}
+
+enum hw_py_state hw_py_attach(void)
+{
+    static enum hw_py_state decided;
+    enum hw_py_state state = __atomic_load_n(&decided, __ATOMIC_ACQUIRE);
+    if (state != HW_PY_UNTRIED)
+        return state;
+    const char *(*version)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
+    void *(*thread_state)(void) = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    if (!version || !thread_state)
+        return HW_PY_NONE; /* an interpreter may still be loaded later */
+    void *ts = thread_state();
+    if (!ts)
+        return HW_PY_NONE;
+    const char *text = version();
+    size_t length = strcspn(text, " ");
+    if (length >= sizeof hw_py_version)
+        length = sizeof hw_py_version - 1;
+    memcpy(hw_py_version, text, length);
+    state = HW_PY_UNKNOWN_VERSION;
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        size_t n = strlen(layouts[i].version);
+        if (strncmp(text, layouts[i].version, n) != 0 || (text[n] >= '0' && text[n] <= '9'))
+            continue;
+        if (!peek_pointer(peek_pointer(ts, layouts[i].tstate_cframe), layouts[i].cframe_frame))
+            return HW_PY_NONE; /* no frame runs on this thread now; check on a later call */
+        state = check_layout(&layouts[i], ts) ? HW_PY_READY : HW_PY_CHECK_FAILED;
+        if (state == HW_PY_READY) {
+            hw_py_thread_state = thread_state;
+            hw_py = &layouts[i];
+        }
+    }
+    __atomic_store_n(&decided, state, __ATOMIC_RELEASE);
+    return state;
+}
+
+static size_t put_utf8(uint32_t c, char *out, size_t room)
+{
+    if (c < 0x80 && room >= 1) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800 && room >= 2) {
+        out[0] = (char)(0xc0 | (c >> 6));
+        out[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c < 0x10000 && room >= 3) {
+        out[0] = (char)(0xe0 | (c >> 12));
+        out[1] = (char)(0x80 | ((c >> 6) & 0x3f));
+        out[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    if (c >= 0x10000 && room >= 4) {
+        out[0] = (char)(0xf0 | (c >> 18));
+        out[1] = (char)(0x80 | ((c >> 12) & 0x3f));
+        out[2] = (char)(0x80 | ((c >> 6) & 0x3f));
+        out[3] = (char)(0x80 | (c & 0x3f));
+        return 4;
+    }
+    return 0;
+}
+
+size_t hw_py_text(const void *str, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (!str || size < 2)
+        return 0;
+    /* state: interned:2 kind:3 compact:1 ascii:1 (Include/cpython/unicodeobject.h) */
+    unsigned state = (unsigned)hw_py_int(str, hw_py->str_state);
+    unsigned kind = (state >> 2) & 7, compact = (state >> 5) & 1, ascii = (state >> 6) & 1;
+    size_t length = (size_t)(uintptr_t)hw_py_field(str, hw_py->str_length), n = 0;
+    if (!compact || length > 1u << 20)
+        return 0;
+    const char *data = (const char *)str + (ascii ? hw_py->str_ascii : hw_py->str_compact);
+    for (size_t i = 0; i < length; i++) {
+        uint32_t c = 0;
+        memcpy(&c, data + i * kind, kind == 1 || kind == 2 ? kind : 4);
+        size_t put = put_utf8(c, out + n, size - 1 - n);
+        if (!put)
+            break;
+        n += put;
+    }
+    out[n] = '\0';
+    return n;
+}
+
+uint64_t hw_py_locals_hash(const void *frame)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int depth = 0; frame && depth < 256; frame = hw_py_previous(frame), depth++) {
+        const void *code = hw_py_code(frame);
+        int locals = hw_py_int(code, hw_py->code_nlocalsplus);
+        h = (h ^ (uint64_t)(uintptr_t)frame ^ (uint64_t)(uint32_t)hw_py_lasti(frame, code)) * 1099511628211u;
+        const char *slot = (const char *)frame + hw_py->frame_locals;
+        for (int i = 0; i < locals; i++, slot += sizeof(void *)) {
+            uint64_t value;
+            memcpy(&value, slot, sizeof value);
+            h = (h ^ value) * 1099511628211u;
+        }
+    }
+    return h;
+}

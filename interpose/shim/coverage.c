@@ -1,0 +1,69 @@
+/* What the process had mapped that we cannot see through: said in the trace, so that a zero is never a silent one. */
+#define _GNU_SOURCE
+#include "interpose/shim/shim.h"
+
+#include "interpose/python/frames.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+struct finding {
+    bool cuda;           /* a CUDA or NCCL library is mapped */
+    char driver_user[64];
+    uint32_t bits;
+};
+
+/* Objects known to call past the runtime's symbols. */
+static const struct {
+    const char *prefix;
+    uint32_t bit;
+} blind[] = {
+    {"libtriton.so", HW_COVERAGE_DRIVER_USER},
+    {"cuda_utils.", HW_COVERAGE_DRIVER_USER},  /* Triton's launcher */
+    {"libpaddle.so", HW_COVERAGE_STATIC_RUNTIME},
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    struct finding *f = user;
+    const char *base = strrchr(info->dlpi_name, '/');
+    base = base ? base + 1 : info->dlpi_name;
+    if (strncmp(base, "libcudart.so", 12) == 0 || strncmp(base, "libnccl.so", 10) == 0 || strncmp(base, "libcuda.so", 10) == 0)
+        f->cuda = true;
+    for (size_t i = 0; i < sizeof blind / sizeof blind[0]; i++) {
+        if (strncmp(base, blind[i].prefix, strlen(blind[i].prefix)) != 0)
+            continue;
+        f->bits |= blind[i].bit;
+        if (!f->driver_user[0])
+            snprintf(f->driver_user, sizeof f->driver_user, "%s", base);
+    }
+    return 0;
+}
+
+void hw_look_at_simulation(void)
+{
+    static int (*mode)(void);
+    if (!mode)
+        mode = (int (*)(void))dlsym(RTLD_DEFAULT, "hw_sim_mode");
+    if (mode)
+        hw_trace->sim_mode = (uint32_t)mode();
+}
+
+void hw_look_at_objects(void)
+{
+    struct finding f = {0};
+    dl_iterate_phdr(look, &f);
+    if (!hw_trace) {
+        if (!f.cuda || !hw_start())
+            return;
+        f.bits |= HW_COVERAGE_NOTHING_SEEN;
+    }
+    hw_look_at_simulation();
+    if (!hw_py && !(hw_trace->coverage & (HW_COVERAGE_PY_UNKNOWN | HW_COVERAGE_PY_CHECK)))
+        f.bits |= HW_COVERAGE_NO_PYTHON;
+    memcpy(hw_trace->driver_user, f.driver_user, sizeof f.driver_user);
+    __atomic_fetch_or(&hw_trace->coverage, f.bits, __ATOMIC_RELAXED);
+}
