@@ -69,10 +69,12 @@ include interpose/sim/sim.mk
 include tests/tests.mk
 
 # ---- what a person asks for ----
-demo bench:
+demo:
 	$(Q)scripts/bootstrap
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)B=$(B) scripts/$@
+	$(Q)B=$(B) scripts/demo
+bench: all $(B)/tests/bench/calls.so
+	$(Q)B=$(B) $(PYTHON) scripts/bench
 
 # The command finds its libraries beside it: ../lib in the build directory, ../lib/hookwatch where it is installed.
 install: all

@@ -27,6 +27,11 @@ $(B)/tests/traps/%: tests/traps/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -fsanitize=%,$(BASE)) $(WARN) -MF $@.d -MT $@ $< -ldl -lpthread -o $@
 
+# What `make bench` measures with; the CUDA runtime's symbols come from what is preloaded.
+$(B)/tests/bench/calls.so: tests/bench/calls.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu11 -O2 -g -fPIC $(WARN) -shared $< -o $@
+
 # The Python of the tests: HOOKWATCH_TORCH_PYTHON, or the environment that scripts/torch-env makes once and then only names.
 TEST_ENV = HOOKWATCH_BUILD='$(abspath $(B))'
 PYTEST   = python=$${HOOKWATCH_TORCH_PYTHON:-$$(scripts/torch-env)} && $(TEST_ENV) HOOKWATCH_TORCH_PYTHON="$$python" \
