@@ -86,7 +86,7 @@ uninstall:
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/bin/hookwatch $(DESTDIR)$(PREFIX)/lib/hookwatch $(DESTDIR)$(PREFIX)/include/hookwatch.h
 
 # `make format` rewrites, `make check` only looks: layout, clang-tidy (a file again only after a change), the coverage table.
-C_FILES := $(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null)
+C_FILES := $(filter-out third_party/%,$(shell git ls-files -co --exclude-standard '*.c' '*.h' 2>/dev/null))
 format:
 	$(Q)clang-format -i $(C_FILES)
 format-check:
