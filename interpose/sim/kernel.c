@@ -186,8 +186,10 @@ int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw
                             name);
         return 0;
     }
-    if (!twin)
+    if (!twin) {
+        hw_sim_value_check(name);
         return 0;
+    }
     hw_sim_launch launch = {name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, args, stream};
     hw_sim_fence(stream);
     HW_COUNT(twins, 1);
@@ -199,7 +201,7 @@ static int launch(const char *api, const void *host, hw_cuda_dim3 grid, hw_cuda_
                   void *stream)
 {
     const char *name = NULL;
-    if (hw_sim_tracing || __atomic_load_n(&twin_count, __ATOMIC_ACQUIRE)) {
+    if (hw_sim_tracing || hw_sim_mode() == 2 || __atomic_load_n(&twin_count, __ATOMIC_ACQUIRE)) {
         pthread_mutex_lock(&lock);
         symbol *s = find(&kernels, host);
         name = s ? s->name : NULL;

@@ -106,6 +106,16 @@ HW_API int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 g
  * output): the next `count` copies of at most 8 bytes deliver these instead of what lies in memory. 0 ends it. */
 HW_API void hw_sim_script_d2h(int count, const int64_t *values);
 
+/* ---- values.c: value mode's side of each operation ---- */
+/* Begins an operation of this thread on `stream` whose result value mode computes: waits for what the stream waits for.
+ * Returns 1, and begins nothing, when the stream is under capture. */
+HW_API int hw_sim_value_begin(void *stream);
+HW_API void hw_sim_value_end(void);
+/* Counts an operation or kernel left without values; each name is said once on stderr. */
+HW_API void hw_sim_unvalued(const char *what, const char *why);
+/* A kernel without twin is launched: notes it unless value mode computes what it should have done. */
+HW_API void hw_sim_value_check(const char *kernel);
+
 /* ---- stub.c: generated entry points ---- */
 typedef struct hw_sim_handle { /* what every math library's Create call hands out */
     void *stream;

@@ -16,7 +16,8 @@ void hw_sim_stub_launch(const char *name, const hw_sim_handle *handle)
 {
     HW_COUNT(launches, 1);
     HW_TRACE("launch %s", name);
-    hw_sim_capture(handle ? handle->stream : NULL, HW_NODE_KERNEL, NULL, NULL, 0);
+    if (!hw_sim_capture(handle ? handle->stream : NULL, HW_NODE_KERNEL, NULL, NULL, 0))
+        hw_sim_value_check(name);
 }
 
 void hw_sim_put_int(long address, int value, long count)

@@ -1,0 +1,48 @@
+"""What value mode knows of single operators: tables, one row per fact."""
+
+import torch
+
+# Operators of these namespaces are computed; others are taken apart (their own kernels run with the mode on).
+COMPUTED_NAMESPACES = frozenset(["aten", "prims", "fsdp"])
+
+# Operators that compute nothing: they allocate, describe, or copy bytes as they are.
+PASS = frozenset(
+    "aten::" + name
+    for name in """_local_scalar_dense alias detach empty empty_like empty_strided empty_quantized is_pinned _pin_memory lift
+    lift_fresh new_empty new_empty_strided record_stream resize_ set_ _has_compatible_shallow_copy_type is_same_size
+    _fused_sdp_choice _cudnn_init_dropout_state _efficientzerotensor sym_size sym_stride sym_numel sym_storage_offset size
+    stride dim numel is_contiguous is_non_overlapping_and_dense item _reshape_alias _unsafe_view _assert_async
+    _assert_tensor_metadata _nested_get_offsets""".split()
+)
+
+
+def _mask_counts(masks):
+    return [int(m.count_nonzero()) for m in masks if isinstance(m, torch.Tensor) and m.dtype in (torch.bool, torch.uint8)]
+
+
+# What an operator reads back from the device while it runs, in order; a function of its arguments and its result.
+_READS = {
+    "aten::nonzero": lambda a, k, r: [r.shape[0]],
+    "aten::nonzero_static": lambda a, k, r: [],
+    "aten::masked_select": lambda a, k, r: [r.shape[0]],
+    "aten::index.Tensor": lambda a, k, r: _mask_counts(a[1]),
+    "aten::index_put_": lambda a, k, r: _mask_counts(a[1]),
+    "aten::index_put": lambda a, k, r: _mask_counts(a[1]),
+    "aten::_index_put_impl_": lambda a, k, r: _mask_counts(a[1]),
+    "aten::index": lambda a, k, r: _mask_counts(a[1]),
+    "aten::equal": lambda a, k, r: [int(r)],
+    "aten::repeat_interleave": lambda a, k, r: [r.shape[0]] * 2,
+    "aten::bincount": lambda a, k, r: [int(a[0].min()), int(a[0].max())] if a[0].numel() else [],
+}
+
+
+def host_reads(name, func):
+    """The function that says what `func` reads back, or None when it reads nothing a value decides."""
+    if name in _READS:
+        return _READS[name]
+    if torch.Tag.dynamic_output_shape in func.tags:
+        return lambda a, k, r: [(r[0] if isinstance(r, (tuple, list)) else r).shape[0]] * 3
+    return None
+
+
+SUBSTITUTES = {}

@@ -1,0 +1,228 @@
+"""The dispatch mode: computes each operation on the CPU over the same bytes, then runs the real CUDA operation for its calls,
+then puts the computed result where the operation wrote nothing."""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import runtime
+from .knowledge import COMPUTED_NAMESPACES, PASS, SUBSTITUTES, host_reads
+
+_FAKE = torch._C._TorchDispatchModeKey.FAKE
+_FUNCTIONAL = torch._C._TorchDispatchModeKey.FUNCTIONAL
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_CPU = torch.device("cpu")
+_construct_storage = torch._C._construct_storage_from_data_pointer
+_get_mode = torch._C._get_dispatch_mode
+
+
+def alias(tensor):
+    """A CPU tensor over the bytes of a CUDA tensor."""
+    storage = tensor.untyped_storage()
+    size = storage.nbytes()
+    empty = torch.empty(0, dtype=tensor.dtype, device=_CPU)
+    if not size:
+        return empty.as_strided(tensor.shape, tensor.stride()) if tensor.numel() else empty.reshape(tensor.shape)
+    host = _construct_storage(storage.data_ptr(), _CPU, size)
+    return empty.set_(host, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
+def _device_in(values):
+    """The CUDA device an argument lives on or asks for, or None."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            if value.is_cuda:
+                return value.device
+        elif isinstance(value, torch.device):
+            if value.type == "cuda":
+                return value
+        elif isinstance(value, torch.Generator):
+            if value.device.type == "cuda":
+                return value.device
+        elif isinstance(value, (list, tuple)) and value:
+            found = _device_in(value)
+            if found is not None:
+                return found
+    return None
+
+
+class _Plan:
+    """What is known of one operator overload, worked out once."""
+
+    __slots__ = ("action", "name", "compute", "written", "written_keywords", "random", "aliased", "reads", "single")
+
+    def __init__(self, func):
+        self.action = self._choose(func)
+        self.name = str(func)
+        if self.action != "compute":
+            return
+        schema = func._schema
+        self.name = schema.name
+        self.compute = SUBSTITUTES.get(self.name, func)
+        writes = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
+        self.written = frozenset(i for i in writes if not schema.arguments[i].kwarg_only)
+        self.written_keywords = frozenset(schema.arguments[i].name for i in writes)
+        self.random = torch.Tag.nondeterministic_seeded in func.tags
+        self.aliased = [r.alias_info is not None for r in schema.returns]
+        self.single = len(schema.returns) == 1
+        self.reads = host_reads(self.name, func)
+
+    @staticmethod
+    def _choose(func):
+        if not isinstance(func, torch._ops.OpOverload):
+            return "inside"
+        if func.namespace not in COMPUTED_NAMESPACES:
+            return "pass" if func.namespace in ("c10d", "_c10d_functional", "symm_mem") else "inside"
+        if func.is_view or func._schema.name in PASS:
+            return "pass"
+        return "compute"
+
+
+_plans = {}
+
+
+class ValueMode(TorchDispatchMode):
+    supports_higher_order_operators = True
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        for t in types:
+            if t not in _PLAIN:
+                return NotImplemented  # a subclass runs first; what it calls comes back here
+        plan = _plans.get(func)
+        if plan is None:
+            plan = _plans[func] = _Plan(func)
+        if plan.action == "pass" or _get_mode(_FAKE) is not None or _get_mode(_FUNCTIONAL) is not None:
+            return func(*args, **kwargs)
+        if plan.action == "inside":
+            return self._inside(func, args, kwargs)
+        device = _device_in(args)
+        if device is None and kwargs:
+            device = _device_in(kwargs.values())
+        if device is None:
+            return func(*args, **kwargs)
+        index = device.index
+        if index is None:
+            index = torch._C._cuda_getDevice() if torch.cuda.is_initialized() else 0
+        stream = torch._C._cuda_getCurrentRawStream(index) if torch.cuda.is_initialized() else None
+        if runtime.library.hw_sim_value_begin(stream):
+            return func(*args, **kwargs)  # under capture nothing runs
+        try:
+            return self._compute(func, plan, index, args, kwargs)
+        finally:
+            runtime.library.hw_sim_value_end()
+
+    def _inside(self, func, args, kwargs):
+        """An operator made of others: its own kernel is run with the mode on, so that what it calls is computed."""
+        with self:
+            if not isinstance(func, torch._ops.OpOverload):
+                return func(*args, **kwargs)
+            device = _device_in(args) or _device_in(kwargs.values())
+            key = torch._C.DispatchKey.CPU if device is None else torch._C.DispatchKey.CUDA
+            return func._op_dk(key, *args, **kwargs)
+
+    def _compute(self, func, plan, index, args, kwargs):
+        values, failure, written = None, None, []
+        try:
+            host_args = [_to_host(v, i in plan.written, written) for i, v in enumerate(args)]
+            host_kwargs = {k: _to_host(v, k in plan.written_keywords, written) for k, v in kwargs.items()}
+            if host_kwargs.get("pin_memory"):
+                host_kwargs["pin_memory"] = False
+            if plan.random:
+                values = _random(plan.compute, index, args, kwargs, host_args, host_kwargs)
+            else:
+                values = plan.compute(*host_args, **host_kwargs)
+        except Exception as error:  # no such CPU kernel, or a call that is wrong: then the real operation raises below
+            failure = error
+        if failure is None and plan.reads is not None:
+            scripted = runtime.script(plan.reads(host_args, host_kwargs, values))
+            try:
+                out = func(*args, **kwargs)
+            finally:
+                runtime.library.hw_sim_script_d2h(0, None)
+            del scripted
+        else:
+            out = func(*args, **kwargs)
+        if failure is not None:
+            runtime.unvalued(plan.name, failure)
+            return _spoil(out, args, kwargs, plan)
+        for real, computed in written:
+            _store(real, computed, plan.name)
+        if out is None:
+            return out
+        if plan.single:
+            return out if plan.aliased[0] else _result(out, values, plan.name)
+        results = [o if a else _result(o, v, plan.name) for o, v, a in zip(out, values, plan.aliased)]
+        return type(out)(results) if type(out) in (tuple, list) else type(out)(*results)
+
+
+def _to_host(value, is_written, written):
+    """The argument as the CPU sees it. What the operation writes is a copy, paired in `written` with the real tensor: the real
+    operation may move bytes of its own before the result is stored."""
+    if isinstance(value, torch.Tensor):
+        host = alias(value) if value.is_cuda else value
+        if is_written:
+            host = host.clone()
+            written.append((value, host))
+        return host
+    if isinstance(value, (list, tuple)):
+        if value and isinstance(value[0], (torch.Tensor, type(None))):
+            return [_to_host(v, is_written, written) for v in value]
+        return value
+    if isinstance(value, torch.device):
+        return _CPU
+    return value
+
+
+def _random(compute, index, args, kwargs, host_args, host_kwargs):
+    """Draws from a CPU generator set from the state of the CUDA one, which the real operation then moves on; the program's
+    CPU generator is left as it was. The same CUDA state gives the same numbers: checkpointing recomputes what it saw."""
+    device_generator = next((g for g in (*args, *kwargs.values()) if isinstance(g, torch.Generator)), None)
+    if device_generator is None:
+        torch.cuda.init()
+        device_generator = torch.cuda.default_generators[index]
+    seed = (device_generator.initial_seed() * 0x9E3779B97F4A7C15 + device_generator.get_offset()) & 0x7FFFFFFFFFFFFFFF
+    cpu = torch.default_generator
+    before = cpu.get_state()
+    cpu.manual_seed(seed)
+    try:
+        swap = lambda v: None if isinstance(v, torch.Generator) else v  # noqa: E731
+        return compute(*map(swap, host_args), **{k: swap(v) for k, v in host_kwargs.items()})
+    finally:
+        cpu.set_state(before)
+
+
+def _store(real, computed, name):
+    if real.shape != computed.shape:
+        runtime.unvalued(name, f"result has shape {tuple(computed.shape)}, the operation wrote {tuple(real.shape)}")
+    elif real.numel():
+        (alias(real) if real.is_cuda else real).copy_(computed)
+
+
+def _result(real, computed, name):
+    """The value to return for one result of the real operation."""
+    if isinstance(real, (list, tuple)):
+        return type(real)(_result(r, c, name) for r, c in zip(real, computed))
+    if not isinstance(real, torch.Tensor) or not isinstance(computed, torch.Tensor):
+        return computed if isinstance(real, (bool, int, float, complex)) else real
+    if real.shape == computed.shape:
+        if real.numel():
+            (alias(real) if real.is_cuda else real).copy_(computed)
+        return real
+    if real.numel() or computed.numel():
+        runtime.unvalued(name, f"shape {tuple(real.shape)} without values, {tuple(computed.shape)} with: its calls may differ")
+    fresh = torch.empty(computed.shape, dtype=computed.dtype, device=real.device)
+    if fresh.numel():
+        (alias(fresh) if fresh.is_cuda else fresh).copy_(computed)
+    return fresh
+
+
+def _spoil(out, args, kwargs, plan):
+    """Marks what the operation should have written: NaN can be seen, stale memory cannot."""
+    targets = [out] + [args[i] for i in plan.written if i < len(args)] + [kwargs.get(k) for k in plan.written_keywords]
+    while targets:
+        t = targets.pop()
+        if isinstance(t, (list, tuple)):
+            targets.extend(t)
+        elif isinstance(t, torch.Tensor) and t.is_cuda and t.layout == torch.strided and t.numel():
+            alias(t).fill_(float("nan") if t.is_floating_point() or t.is_complex() else 0)
+    return out
