@@ -43,6 +43,14 @@ HW_API int cudnnGetStream(const hw_sim_handle *handle, void **out)
     return 0;
 }
 
+/* 9.26.0, as cudnnGetVersion says: PyTorch compares it with the version it was built for. */
+HW_API int cudnnGetProperty(int which, int *out)
+{
+    static const int version[] = {9, 26, 0}; /* major, minor, patch */
+    *out = which >= 0 && which < 3 ? version[which] : 0;
+    return 0;
+}
+
 HW_API void cudnnGetLastErrorString(char *out, size_t length)
 {
     if (length)
