@@ -5,7 +5,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import runtime
-from .knowledge import COMPUTED_NAMESPACES, PASS, SUBSTITUTES, host_reads
+from .knowledge import COMPUTED_NAMESPACES, PASS, host_reads
+from .substitutes import TABLE as SUBSTITUTES
 
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _FUNCTIONAL = torch._C._TorchDispatchModeKey.FUNCTIONAL
@@ -57,7 +58,8 @@ class _Plan:
             return
         schema = func._schema
         self.name = schema.name
-        self.compute = SUBSTITUTES.get(self.name, func)
+        overload = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+        self.compute = SUBSTITUTES.get(overload, func)
         writes = [i for i, a in enumerate(schema.arguments) if a.alias_info is not None and a.alias_info.is_write]
         self.written = frozenset(i for i in writes if not schema.arguments[i].kwarg_only)
         self.written_keywords = frozenset(schema.arguments[i].name for i in writes)
@@ -200,6 +202,8 @@ def _store(real, computed, name):
 
 def _result(real, computed, name):
     """The value to return for one result of the real operation."""
+    if computed is None:
+        return real
     if isinstance(real, (list, tuple)):
         return type(real)(_result(r, c, name) for r, c in zip(real, computed))
     if not isinstance(real, torch.Tensor) or not isinstance(computed, torch.Tensor):
