@@ -19,10 +19,14 @@ $(B)/tests/unit/%: tests/unit/%.c $(UNIT_OBJ) $(B)/tests/libshim.a $(TPO)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE) $(WARN) -MF $@.d -MT $@ $(TEST_INC) $(SANLD) $< $(UNIT_OBJ) $(B)/tests/libshim.a $(TPO) \
 	  -lcmocka -lm -ldl -lpthread -o $@
 
-# Traps are the processes the shim is loaded into: built like any other program, without sanitizers.
+# Traps are the processes the shim is loaded into: built like any other program, without sanitizers. A library's first line
+# may name its link options: soname, version script, libraries it needs.
 $(B)/tests/traps/lib_%.so: tests/traps/lib_%.c
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -fsanitize=% -fvisibility=hidden,$(BASE)) $(WARN) -MF $@.d -MT $@ -shared $< -ldl -lpthread -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -fsanitize=% -fvisibility=hidden,$(BASE)) $(WARN) -MF $@.d -MT $@ -shared $< \
+	  $$(sed -n '1s|^/[*] link: \(.*\) [*]/$$|\1|p' $<) -L$(@D) -Wl,-rpath,'$$ORIGIN' -ldl -lpthread -o $@
+$(B)/tests/traps/lib_user%.so: $(B)/tests/traps/lib_cudart%.so
+$(B)/tests/traps/lib_user13.so: $(B)/tests/traps/lib_nccl.so
 $(B)/tests/traps/%: tests/traps/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(filter-out -fsanitize=%,$(BASE)) $(WARN) -MF $@.d -MT $@ $< -ldl -lpthread -o $@

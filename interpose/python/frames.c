@@ -3,6 +3,7 @@
 #include "interpose/python/frames.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -92,16 +93,45 @@ static bool check_layout(const struct hw_py_layout *l, const void *thread_state)
     return frames > 0;
 }
 
+static int read_adds(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    *(unsigned long long *)user = info->dlpi_adds;
+    return 1;
+}
+
+/* True if an interpreter may have been loaded since the last look. A symbol look-up that fails allocates its error text, so
+ * that it is made only when the process has mapped something new, and that is asked at the 1st, 2nd, 4th, 8th, ... call. */
+static bool objects_changed(void)
+{
+    static unsigned long long seen;
+    static unsigned calls;
+    unsigned call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    unsigned long long adds = 0;
+    if (call & (call - 1))
+        return false;
+    dl_iterate_phdr(read_adds, &adds);
+    bool changed = adds != seen;
+    seen = adds;
+    return changed;
+}
+
 enum hw_py_state hw_py_attach(void)
 {
     static enum hw_py_state decided;
     enum hw_py_state state = __atomic_load_n(&decided, __ATOMIC_ACQUIRE);
     if (state != HW_PY_UNTRIED)
         return state;
-    const char *(*version)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
-    void *(*thread_state)(void) = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-    if (!version || !thread_state)
-        return HW_PY_NONE; /* an interpreter may still be loaded later */
+    static const char *(*version)(void);
+    static void *(*thread_state)(void);
+    if (!thread_state) {
+        if (!objects_changed())
+            return HW_PY_NONE;
+        version = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
+        thread_state = version ? (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") : NULL;
+        if (!thread_state)
+            return HW_PY_NONE;
+    }
     void *ts = thread_state();
     if (!ts)
         return HW_PY_NONE;

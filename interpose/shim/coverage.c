@@ -45,9 +45,12 @@ static int look(struct dl_phdr_info *info, size_t size, void *user)
 
 void hw_look_at_simulation(void)
 {
+    /* Preloaded or not there at all, so that one look is enough; a look-up that fails allocates. */
     static int (*mode)(void);
-    if (!mode)
+    static bool looked;
+    if (!looked)
         mode = (int (*)(void))dlsym(RTLD_DEFAULT, "hw_sim_mode");
+    looked = true;
     if (mode)
         hw_trace->sim_mode = (uint32_t)mode();
 }

@@ -156,12 +156,12 @@ static bool fold(struct hw_thread *thread, struct hw_event *event)
 
 static bool wants_site(struct hw_thread *thread, const struct hw_event *event, const struct hw_place *place)
 {
-    if (event->direction == HW_D2D || event->direction == HW_H2H)
-        return event->kind == HW_KIND_COPY && event->direction == HW_H2H;
     switch (event->kind) {
+    case HW_KIND_COPY:
+        return event->direction != HW_D2D;
     case HW_KIND_COPY_ASYNC:
         /* a pinned upload waits for nobody, unless a wait follows */
-        return event->direction != HW_H2D || event->pageable;
+        return event->direction == HW_D2H || event->pageable;
     case HW_KIND_QUERY:
         if (thread->poll_instr != place->top_instr) {
             thread->poll_instr = place->top_instr;

@@ -1,5 +1,7 @@
 /* Finding the function that a caller would have reached without us. Symbol scopes differ per caller (a framework opened with
- * RTLD_LOCAL, two CUDA majors in one process), so the answer is looked up once per calling object and kept. */
+ * RTLD_LOCAL, two CUDA majors in one process), so the answer is looked up once per calling object and kept. The caller is the
+ * object of the return address: a plugin that ends a function by jumping to ours passes for its own caller, which matters only
+ * where two majors are loaded. */
 #define _GNU_SOURCE
 #include "interpose/shim/shim.h"
 
