@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WHERE 34
-#define HOOK  29
+/* Columns of the table: rule 5, calls 7, per step 6, host wait 9, evidence 9, and these two. */
+#define WHERE 30
+#define HOOK  28
 
 struct view {
     const struct hw_report *report;
@@ -42,6 +43,20 @@ static size_t width(const char *text)
     for (; *text; text += character(text))
         columns++;
     return columns;
+}
+
+/* A qualified name without the "<locals>" that every closure carries. */
+static void shorten(const char *qualname, char *out, size_t size)
+{
+    static const char locals[] = ".<locals>";
+    size_t n = 0;
+    while (*qualname && n + 1 < size) {
+        if (strncmp(qualname, locals, sizeof locals - 1) == 0)
+            qualname += sizeof locals - 1;
+        else
+            out[n++] = *qualname++;
+    }
+    out[n] = '\0';
 }
 
 /* Prints `text` in `columns` columns, cut at its start where the end tells more. */
@@ -84,27 +99,25 @@ static void put_rate(const struct view *v, const struct hw_report_row *r)
 {
     uint64_t ranks = r->rank_count ? r->rank_count : 1;
     if (!v->report->steps || !r->seen)
-        fprintf(v->out, "%7s", "-");
+        fprintf(v->out, "%6s", "-");
     else
-        fprintf(v->out, "%7.1f", (double)r->count / (double)v->report->steps / (double)ranks);
+        fprintf(v->out, "%6.1f", (double)r->count / (double)v->report->steps / (double)ranks);
 }
 
-static const char *evidence(const struct view *v, const struct hw_report_row *r)
+static const char *evidence(const struct hw_report_row *r)
 {
-    if (!v->report->with_lint)
-        return "seen";
     return r->predicted ? (r->seen ? "both" : "predicted") : "seen";
 }
 
 static void put_row(const struct view *v, const struct hw_report_row *r, const char *tag)
 {
-    char where[PATH_MAX + 16];
+    char where[PATH_MAX + 16], hook[512];
     if (r->filename[0])
         snprintf(where, sizeof where, "%s:%u", relative(v, r->filename), r->row);
     else
         snprintf(where, sizeof where, "(no Python line)");
     const char *color = r->severity == HW_SEVERITY_ERROR ? RED : r->severity == HW_SEVERITY_WARNING ? YELLOW : DIM;
-    fprintf(v->out, "%s%-6s%s ", paint(v, r->rule ? color : ""), tag, paint(v, r->rule ? PLAIN : ""));
+    fprintf(v->out, "%s%-5s%s ", paint(v, r->rule ? color : ""), tag, paint(v, r->rule ? PLAIN : ""));
     if (r->seen)
         fprintf(v->out, "%7llu ", (unsigned long long)r->count);
     else
@@ -112,10 +125,13 @@ static void put_row(const struct view *v, const struct hw_report_row *r, const c
     put_rate(v, r);
     fputc(' ', v->out);
     put_duration(v, r->wait_ns);
-    fprintf(v->out, "  %-9s ", evidence(v, r));
-    put(v, where, WHERE, false);
+    fputs("  ", v->out);
+    if (v->report->with_lint)
+        fprintf(v->out, "%-9s ", evidence(r));
+    put(v, where, WHERE + (v->report->with_lint ? 0 : 10), false);
     fputc(' ', v->out);
-    put(v, r->hook[0] ? r->hook : "-", HOOK, true);
+    shorten(r->hook, hook, sizeof hook);
+    put(v, hook[0] ? hook : "-", HOOK, true);
     fputc('\n', v->out);
     if (r->predicted_rule)
         fprintf(v->out, "       %slint predicts %s %s here%s\n", paint(v, DIM), r->predicted_rule->code,
@@ -126,8 +142,10 @@ static void put_row(const struct view *v, const struct hw_report_row *r, const c
 
 static void put_head(const struct view *v, const char *first)
 {
-    fprintf(v->out, "%s%-6s %7s %7s %9s  %-9s %-*s %s%s\n", paint(v, DIM), first, "calls", "/step", "host wait",
-            v->report->with_lint ? "evidence" : "", WHERE, "line", "hook", paint(v, PLAIN));
+    fprintf(v->out, "%s%-5s %7s %6s %9s  ", paint(v, DIM), first, "calls", "/step", "host wait");
+    if (v->report->with_lint)
+        fprintf(v->out, "%-9s ", "evidence");
+    fprintf(v->out, "%-*s %s%s\n", WHERE + (v->report->with_lint ? 0 : 10), "line", "hook", paint(v, PLAIN));
 }
 
 static bool is_finding(const struct hw_report_row *r)
@@ -174,7 +192,7 @@ static void put_section(const struct view *v, const char *title, const char *fir
             continue;
         }
         put_row(v, r, "");
-        fprintf(v->out, "       %s%s%s\n", paint(v, DIM), r->api, paint(v, PLAIN));
+        fprintf(v->out, "      %s%s%s\n", paint(v, DIM), r->api, paint(v, PLAIN));
     }
 }
 
