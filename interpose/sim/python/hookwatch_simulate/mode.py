@@ -5,19 +5,23 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import runtime
-from .knowledge import COMPUTED_NAMESPACES, PASS, host_reads
+from .knowledge import COMPUTED_NAMESPACES, PASS, TAKEN_APART, host_reads
 from .substitutes import TABLE as SUBSTITUTES
 
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _FUNCTIONAL = torch._C._TorchDispatchModeKey.FUNCTIONAL
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _CPU = torch.device("cpu")
+_ON_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+_ON_CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
 _construct_storage = torch._C._construct_storage_from_data_pointer
 _get_mode = torch._C._get_dispatch_mode
 
 
 def alias(tensor):
     """A CPU tensor over the bytes of a CUDA tensor."""
+    if tensor.layout == torch.sparse_coo:
+        return _sparse(alias(tensor._indices()), alias(tensor._values()), tensor)
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     empty = torch.empty(0, dtype=tensor.dtype, device=_CPU)
@@ -25,6 +29,20 @@ def alias(tensor):
         return empty.as_strided(tensor.shape, tensor.stride()) if tensor.numel() else empty.reshape(tensor.shape)
     host = _construct_storage(storage.data_ptr(), _CPU, size)
     return empty.set_(host, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
+def _sparse(indices, values, like):
+    return torch.ops.aten._sparse_coo_tensor_unsafe(indices, values, like.shape, is_coalesced=like.is_coalesced())
+
+
+def _on_device(computed, device):
+    """A new CUDA tensor with the computed values; makes no CUDA call but what allocation needs."""
+    if computed.layout == torch.sparse_coo:
+        return _sparse(_on_device(computed._indices(), device), _on_device(computed._values(), device), computed)
+    fresh = torch.empty(computed.shape, dtype=computed.dtype, device=device)
+    if fresh.numel():
+        alias(fresh).copy_(computed)
+    return fresh
 
 
 def _device_in(values):
@@ -76,7 +94,7 @@ class _Plan:
             return "pass" if func.namespace in ("c10d", "_c10d_functional", "symm_mem") else "inside"
         if func.is_view or func._schema.name in PASS:
             return "pass"
-        return "compute"
+        return "inside" if func._schema.name in TAKEN_APART else "compute"
 
 
 _plans = {}
@@ -114,13 +132,13 @@ class ValueMode(TorchDispatchMode):
             runtime.library.hw_sim_value_end()
 
     def _inside(self, func, args, kwargs):
-        """An operator made of others: its own kernel is run with the mode on, so that what it calls is computed."""
+        """An operator made of others: its own kernel is run with the mode on, so that what it calls is computed and what it
+        decides by reading the device is decided by values."""
         with self:
             if not isinstance(func, torch._ops.OpOverload):
                 return func(*args, **kwargs)
             device = _device_in(args) or _device_in(kwargs.values())
-            key = torch._C.DispatchKey.CPU if device is None else torch._C.DispatchKey.CUDA
-            return func._op_dk(key, *args, **kwargs)
+            return func.redispatch(_ON_CPU if device is None else _ON_CUDA, *args, **kwargs)
 
     def _compute(self, func, plan, index, args, kwargs):
         values, failure, written = None, None, []
@@ -194,7 +212,9 @@ def _random(compute, index, args, kwargs, host_args, host_kwargs):
 
 
 def _store(real, computed, name):
-    if real.shape != computed.shape:
+    if real.layout != torch.strided:
+        runtime.unvalued(name, f"writes a tensor of layout {real.layout}")
+    elif real.shape != computed.shape:
         runtime.unvalued(name, f"result has shape {tuple(computed.shape)}, the operation wrote {tuple(real.shape)}")
     elif real.numel():
         (alias(real) if real.is_cuda else real).copy_(computed)
@@ -208,16 +228,18 @@ def _result(real, computed, name):
         return type(real)(_result(r, c, name) for r, c in zip(real, computed))
     if not isinstance(real, torch.Tensor) or not isinstance(computed, torch.Tensor):
         return computed if isinstance(real, (bool, int, float, complex)) else real
+    if real.layout == torch.sparse_coo:
+        return _on_device(computed, real.device) if real.is_cuda else computed
+    if real.layout != torch.strided:
+        runtime.unvalued(name, f"gives a tensor of layout {real.layout}")
+        return real
     if real.shape == computed.shape:
         if real.numel():
             (alias(real) if real.is_cuda else real).copy_(computed)
         return real
     if real.numel() or computed.numel():
         runtime.unvalued(name, f"shape {tuple(real.shape)} without values, {tuple(computed.shape)} with: its calls may differ")
-    fresh = torch.empty(computed.shape, dtype=computed.dtype, device=real.device)
-    if fresh.numel():
-        (alias(fresh) if fresh.is_cuda else fresh).copy_(computed)
-    return fresh
+    return _on_device(computed, real.device) if real.is_cuda else computed
 
 
 def _spoil(out, args, kwargs, plan):
