@@ -10,7 +10,8 @@
 
 const struct hw_py_layout *hw_py;
 char hw_py_version[16];
-void *(*hw_py_thread_state)(void);
+static void *(*this_thread_state)(void);
+static int (*is_finalizing)(void);
 
 #define HW_OPCODE(number, name, units) [number] = {HW_PY_##name, units},
 static const struct hw_py_opcode opcodes_311[256] = {
@@ -124,6 +125,7 @@ enum hw_py_state hw_py_attach(void)
         return state;
     static const char *(*version)(void);
     static void *(*thread_state)(void);
+    static int (*finalizing)(void);
     if (!thread_state) {
         if (!objects_changed())
             return HW_PY_NONE;
@@ -131,6 +133,9 @@ enum hw_py_state hw_py_attach(void)
         thread_state = version ? (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") : NULL;
         if (!thread_state)
             return HW_PY_NONE;
+        finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"); /* up to 3.12 */
+        if (!finalizing)
+            finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
     }
     void *ts = thread_state();
     if (!ts)
@@ -149,12 +154,18 @@ enum hw_py_state hw_py_attach(void)
             return HW_PY_NONE; /* no frame runs on this thread now; check on a later call */
         state = check_layout(&layouts[i], ts) ? HW_PY_READY : HW_PY_CHECK_FAILED;
         if (state == HW_PY_READY) {
-            hw_py_thread_state = thread_state;
+            this_thread_state = thread_state;
+            is_finalizing = finalizing;
             hw_py = &layouts[i];
         }
     }
     __atomic_store_n(&decided, state, __ATOMIC_RELEASE);
     return state;
+}
+
+void *hw_py_thread_state(void)
+{
+    return is_finalizing && is_finalizing() ? NULL : this_thread_state();
 }
 
 static size_t put_utf8(uint32_t c, char *out, size_t room)

@@ -49,8 +49,9 @@ extern char hw_py_version[16];
  * (no interpreter yet, or this thread has no Python state). Cheap once decided. */
 enum hw_py_state hw_py_attach(void);
 
-/* The thread state of the calling thread, NULL if it runs no Python. Takes no lock. */
-extern void *(*hw_py_thread_state)(void);
+/* The thread state of the calling thread; NULL if it runs no Python, or if the interpreter is ending: it frees the states of
+ * threads that still run then. Takes no lock. */
+void *hw_py_thread_state(void);
 
 static inline const char *hw_py_field(const void *object, uint16_t offset)
 {

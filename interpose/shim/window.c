@@ -166,6 +166,12 @@ static void push_stack(struct hw_place *place, const void *frame, const void *co
     place->stack_lasti[0] = hw_py_lasti(frame, code);
 }
 
+static void forget_inner(struct hw_place *place)
+{
+    place->site_frame = place->site_code = place->below_code = NULL;
+    place->stack_count = 0;
+}
+
 /* The site moves outwards to the hook's own frame when the hook lives in a framework. */
 static void move_site_to_root(struct hw_place *place)
 {
@@ -195,8 +201,11 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
         if (hw_py_incomplete(frame, code))
             continue;
         uint16_t dispatch = 0, flags = code_flags(code, &dispatch);
-        if (flags & CODE_OWN)
+        if (flags & CODE_OWN) { /* what it called is the simulated stack's doing, not the user's */
+            forget_inner(place);
+            inner = NULL;
             continue;
+        }
         /* What this frame called: was that a hook? */
         if (inner && !place->root_frame && !place->window) {
             bool hook = false;
