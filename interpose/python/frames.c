@@ -27,6 +27,8 @@ static const struct hw_py_layout layouts[] = {
      .frame_instr = 56,
      .frame_owner = 69,
      .frame_locals = 72,
+     .frame_globals = 8,
+     .frame_mapping = 24,
      .code_units = 184,
      .code_firstlineno = 72,
      .code_filename = 112,
@@ -44,6 +46,7 @@ static const struct hw_py_layout layouts[] = {
      .bytes_data = 32,
      .tuple_items = 24,
      .var_size = 16,
+     .dict_version = 24,
      .opcodes = opcodes_311},
 };
 
@@ -226,6 +229,9 @@ uint64_t hw_py_locals_hash(const void *frame)
         const void *code = hw_py_code(frame);
         int locals = hw_py_int(code, hw_py->code_nlocalsplus);
         h = (h ^ (uint64_t)(uintptr_t)frame ^ (uint64_t)(uint32_t)hw_py_lasti(frame, code)) * 1099511628211u;
+        const void *mapping = hw_py_field(frame, hw_py->frame_mapping);
+        if (mapping && mapping == (const void *)hw_py_field(frame, hw_py->frame_globals))
+            h = (h ^ (uint64_t)(uintptr_t)hw_py_field(mapping, hw_py->dict_version)) * 1099511628211u;
         const char *slot = (const char *)frame + hw_py->frame_locals;
         for (int i = 0; i < locals; i++, slot += sizeof(void *)) {
             uint64_t value;

@@ -12,11 +12,11 @@
 struct hw_py_layout {
     const char *version; /* "3.11" */
     uint16_t tstate_cframe, cframe_frame;
-    uint16_t frame_code, frame_previous, frame_instr, frame_owner, frame_locals;
+    uint16_t frame_code, frame_previous, frame_instr, frame_owner, frame_locals, frame_globals, frame_mapping;
     uint16_t code_units, code_firstlineno, code_filename, code_qualname, code_linetable, code_names, code_localsplusnames,
         code_nlocalsplus, code_argcount, code_firsttraceable;
     uint16_t str_length, str_state, str_ascii, str_compact;
-    uint16_t bytes_data, tuple_items, var_size;
+    uint16_t bytes_data, tuple_items, var_size, dict_version;
     const struct hw_py_opcode *opcodes; /* 256 entries */
 };
 
@@ -109,8 +109,9 @@ struct hw_py_where {
 };
 void hw_py_locate(const void *code, int lasti, struct hw_py_where *where);
 
-/* A hash over what the frames from `frame` outwards hold in their local variables. It cannot change while an inner frame
- * runs, so that a different value proves another activation of that inner frame. */
+/* A hash over what the frames from `frame` outwards hold in their local variables, those of a module's own code by the version
+ * of its dictionary. It does not change while an inner frame runs (unless that one assigns a global of a module whose code is
+ * still running), so that a different value means another activation of that inner frame. */
 uint64_t hw_py_locals_hash(const void *frame);
 
 #endif

@@ -11,6 +11,7 @@
 
 struct finding {
     bool cuda;           /* a CUDA or NCCL library is mapped */
+    bool framework;      /* and something that uses it */
     char driver_user[64];
     uint32_t bits;
 };
@@ -33,6 +34,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *user)
     base = base ? base + 1 : info->dlpi_name;
     if (strncmp(base, "libcudart.so", 12) == 0 || strncmp(base, "libnccl.so", 10) == 0 || strncmp(base, "libcuda.so", 10) == 0)
         f->cuda = true;
+    if (strncmp(base, "libc10_cuda.so", 14) == 0)
+        f->framework = true;
     for (size_t i = 0; i < sizeof blind / sizeof blind[0]; i++) {
         if (strncmp(base, blind[i].prefix, strlen(blind[i].prefix)) != 0)
             continue;
@@ -43,16 +46,27 @@ static int look(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-void hw_look_at_simulation(void)
+/* hw_sim_mode of the simulated stack, NULL without it. It is preloaded or not there at all, so that one look is enough; a
+ * look-up that fails allocates. */
+static int (*simulation(void))(void)
 {
-    /* Preloaded or not there at all, so that one look is enough; a look-up that fails allocates. */
     static int (*mode)(void);
     static bool looked;
     if (!looked)
         mode = (int (*)(void))dlsym(RTLD_DEFAULT, "hw_sim_mode");
     looked = true;
-    if (mode)
-        hw_trace->sim_mode = (uint32_t)mode();
+    return mode;
+}
+
+static bool is_simulated(void)
+{
+    return simulation() != NULL;
+}
+
+void hw_look_at_simulation(void)
+{
+    if (simulation())
+        hw_trace->sim_mode = (uint32_t)simulation()();
 }
 
 void hw_look_at_objects(void)
@@ -60,7 +74,8 @@ void hw_look_at_objects(void)
     struct finding f = {0};
     dl_iterate_phdr(look, &f);
     if (!hw_trace) {
-        if (!f.cuda || !hw_start())
+        /* The simulated libraries are in every child, because they are preloaded: there, ask for a user of them. */
+        if (!f.cuda || (is_simulated() && !f.framework) || !hw_start())
             return;
         f.bits |= HW_COVERAGE_NOTHING_SEEN;
     }

@@ -61,13 +61,18 @@ __attribute__((visibility("default"))) void hw_step(void)
     finish_step();
 }
 
-static void count_visit(const struct hw_place *place)
+/* Identity of a flush root: its function and its first argument. */
+static uint64_t root_key(const struct hw_place *place)
 {
-    add(&hw_trace->flush_windows, 1);
     const void *self = NULL;
     if (hw_py_int(place->root_code, hw_py->code_argcount) > 0)
         self = *(const void *const *)((const char *)place->root_frame + hw_py->frame_locals);
-    uint64_t key = ((uint64_t)(uintptr_t)place->root_code ^ (uint64_t)(uintptr_t)self * 31) | 1;
+    return ((uint64_t)(uintptr_t)place->root_code ^ (uint64_t)(uintptr_t)self * 31) | 1;
+}
+
+static void count_visit(uint64_t key)
+{
+    add(&hw_trace->flush_windows, 1);
     for (int i = 0; i < VISITORS; i++) {
         uint64_t have = 0;
         if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && have != key)
@@ -88,13 +93,13 @@ static void count_visit(const struct hw_place *place)
  * hold in their variables cannot change during one. */
 static void enter_flush(struct hw_thread *thread, const struct hw_place *place)
 {
-    uint64_t hash = hw_py_locals_hash(hw_py_previous(place->root_frame));
+    uint64_t key = root_key(place), hash = hw_py_locals_hash(hw_py_previous(place->root_frame)) ^ key;
     if (thread->flush_frame == place->root_frame && thread->flush_hash == hash)
         return;
     thread->flush_frame = place->root_frame;
     thread->flush_hash = hash;
     thread->flush_copies = 0;
-    count_visit(place);
+    count_visit(key);
 }
 
 /* Asks the runtime what kind of memory `pointer` is: 0 pageable, 1 pinned, 2 device, 3 managed (cudaMemoryType);
