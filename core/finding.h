@@ -61,6 +61,9 @@ struct hw_sink_options {
     FILE *out;
     bool color;           /* ANSI colours in text */
     const char *base_dir; /* text and SARIF show paths relative to it; NULL: the current directory */
+    const char *overlay_filename; /* not NULL: the text of this file is overlay_text, not what is on the disk */
+    const char *overlay_text;
+    size_t overlay_size;
 };
 
 /* NULL when out of memory. The caller owns the sink and ends it with hw_sink_close, which prints the closing part

@@ -1,0 +1,99 @@
+/* `hookwatch COMMAND`: finds the command in one table and runs it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <tree_sitter/api.h>
+#include <yyjson.h>
+
+extern const TSLanguage *tree_sitter_python(void);
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"lint", hw_cmd_lint, "find what stalls the device inside hooks, before it runs"},
+    {"run", hw_cmd_run, "run a training command and record every stall inside a hook"},
+    {"report", hw_cmd_report, "merge the traces of a run and join them with lint's findings"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *out)
+{
+    fputs("usage: hookwatch COMMAND [ARGUMENT...]\n\nFinds what training monitors' hooks do to the device: before merge, at run time, and in CI.\n\n",
+          out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  hookwatch COMMAND --help   options of a command\n  hookwatch --version        versions of hookwatch and its parser\n", out);
+}
+
+static void print_version(void)
+{
+    printf("hookwatch %s\ntree-sitter 0.24.0 (language ABI %d), tree-sitter-python 0.23.6 (ABI %u), yyjson %s\n", HW_VERSION,
+           TREE_SITTER_LANGUAGE_VERSION, ts_language_version(tree_sitter_python()), YYJSON_VERSION_STRING);
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) between two short words. */
+static size_t distance(const char *left, const char *right)
+{
+    enum { LONGEST = 24 };
+    size_t rows[LONGEST + 1][LONGEST + 1], n = strlen(left), m = strlen(right);
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = i + j;
+                continue;
+            }
+            size_t best = rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]);
+            if (rows[i - 1][j] + 1 < best)
+                best = rows[i - 1][j] + 1;
+            if (rows[i][j - 1] + 1 < best)
+                best = rows[i][j - 1] + 1;
+            if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] && rows[i - 2][j - 2] + 1 < best)
+                best = rows[i - 2][j - 2] + 1;
+            rows[i][j] = best;
+        }
+    return rows[n][m];
+}
+
+static int unknown_command(const char *name)
+{
+    size_t nearest = 0, best = 99;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        size_t edits = distance(name, commands[i].name);
+        if (edits < best) {
+            best = edits;
+            nearest = i;
+        }
+    }
+    if (best <= 2)
+        fprintf(stderr, "hookwatch: no command `%s`; did you mean `%s`?\n", name, commands[nearest].name);
+    else
+        fprintf(stderr, "hookwatch: no command `%s`; `hookwatch --help` lists them\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        print_version();
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return unknown_command(argv[1]);
+}

@@ -1,0 +1,291 @@
+/* Calls that lead out of the sources: the rows of lint/knowledge/ at work. */
+#include <string.h>
+#include <stdlib.h>
+
+#include "lint/evaluate.h"
+
+/* Whether `unless` ("name:position" given, "name:position=host" given as host data, "name=absent"; '|' between) holds. */
+static bool excused(const char *unless, const struct hw_args *args)
+{
+    while (unless && *unless) {
+        char name[64];
+        size_t length = strcspn(unless, ":=|");
+        if (length >= sizeof name)
+            return false;
+        memcpy(name, unless, length);
+        name[length] = 0;
+        unless += length;
+        int position = -1;
+        if (*unless == ':')
+            position = (int)strtol(unless + 1, (char **)&unless, 10);
+        char wanted[32] = "";
+        if (*unless == '=') {
+            size_t n = strcspn(++unless, "|");
+            if (n < sizeof wanted) {
+                memcpy(wanted, unless, n);
+                wanted[n] = 0;
+            }
+            unless += n;
+        }
+        hw_val value = hw_argument(args, name, position);
+        if (!strcmp(wanted, "absent") ? !value
+            : !strcmp(wanted, "host") ? value && value->kind == HW_HOST
+            : !strcmp(wanted, "host_place")
+                ? value && hw_value_place(value) == HW_ON_HOST
+                : value != NULL)
+            return true;
+        if (*unless == '|')
+            unless++;
+    }
+    return false;
+}
+
+/* A device tensor among the arguments, or inside them. */
+static bool given_device(const struct hw_args *args, bool inside)
+{
+    for (size_t i = 0; i < args->count; i++) {
+        hw_val value = args->values[i];
+        if (hw_value_find(value, HW_DEVICE) || (inside && hw_value_holds_device(value)))
+            return true;
+        if (value->kind == HW_TUPLE && !inside) /* torch.cat((a, b)), torch.zeros((n, t)) */
+            for (size_t j = 0; j < value->count; j++)
+                if (value->items[j]->kind == HW_DEVICE)
+                    return true;
+    }
+    return args->rest && hw_value_holds_device(args->rest);
+}
+
+static bool given_host_tensor(const struct hw_args *args)
+{
+    for (size_t i = 0; i < args->count; i++)
+        if (hw_value_find(args->values[i], HW_HOST_TENSOR))
+            return true;
+    return false;
+}
+
+/* Where a value "like the tensors it was given" lives. */
+static hw_val same(struct hw_world *world, hw_val receiver, const struct hw_args *args, unsigned flags)
+{
+    if ((receiver && hw_value_find(receiver, HW_DEVICE)) || given_device(args, true))
+        return hw_value_simple(world, HW_DEVICE, flags, NULL);
+    if ((receiver && hw_value_find(receiver, HW_HOST_TENSOR)) || given_host_tensor(args))
+        return world->host_tensor;
+    if (receiver && receiver->kind == HW_HOST)
+        return world->host;
+    return world->unknown;
+}
+
+static bool has_dimension(const struct hw_args *args, int position)
+{
+    return hw_argument(args, "dim", position) || hw_argument(args, "axis", -1);
+}
+
+static hw_val placed(struct hw_world *world, const struct hw_args *args)
+{
+    hw_val device = hw_argument(args, "device", -1);
+    if (!device || device->kind == HW_NONE)
+        return world->host_tensor;
+    unsigned place = hw_value_place(device);
+    if (place == HW_ON_HOST) {
+        hw_val pinned = hw_argument(args, "pin_memory", -1);
+        return hw_value_simple(world, HW_HOST_TENSOR, pinned ? HW_PINNED : 0, NULL);
+    }
+    return place == HW_ON_DEVICE ? world->device : hw_value_simple(world, HW_DEVICE, 0, NULL);
+}
+
+/* Calls each function among the arguments with elements of the others. */
+static hw_val apply(struct hw_world *world, const struct hw_site *site, const struct hw_args *args)
+{
+    hw_val function = args->count ? args->values[0] : NULL;
+    if (!function)
+        return world->unknown;
+    struct hw_args inner = {0};
+    for (size_t i = 1; i < args->count; i++)
+        if (!args->keywords[i]) {
+            hw_val value = args->values[i], element = hw_value_element(world, value);
+            inner.values[inner.count++] = value->kind == HW_DICT ? value->items[0] : element;
+        }
+    return hw_value_list(world, hw_call(world, site, function, &inner));
+}
+
+/* key=, default= and the like: functions that a builtin calls on the elements it is given. */
+static void call_keys(struct hw_world *world, const struct hw_site *site, const struct hw_args *args)
+{
+    for (size_t i = 0; i < args->count; i++) {
+        if (args->values[i]->kind != HW_FUNCTION)
+            continue;
+        struct hw_args inner = {.count = 1};
+        inner.values[0] = hw_value_element(world, args->values[i == 0 && args->count > 1 ? 1 : 0]);
+        hw_call(world, site, args->values[i], &inner);
+    }
+}
+
+static hw_val result_of(struct hw_world *world, const struct hw_site *site, const struct hw_fact *fact, const char *dotted,
+                        hw_val receiver, struct hw_args *args)
+{
+    hw_val first = args->count ? args->values[0] : world->unknown, items[HW_ARGUMENTS];
+    switch (fact->result) {
+    case HW_GIVES_UNKNOWN:
+        return world->unknown;
+    case HW_GIVES_SAME:
+        return same(world, receiver, args, 0);
+    case HW_GIVES_SCALAR:
+        if (has_dimension(args, receiver ? 0 : 1))
+            return same(world, receiver, args, 0);
+        return same(world, receiver, args, HW_SCALAR);
+    case HW_GIVES_MASK:
+        return same(world, receiver, args, HW_MASK);
+    case HW_GIVES_SELF:
+        return receiver ? receiver : world->unknown;
+    case HW_GIVES_DEVICE:
+        return world->device;
+    case HW_GIVES_HOST:
+        return world->host;
+    case HW_GIVES_HOST_LIST:
+        return hw_value_list(world, world->host);
+    case HW_GIVES_HOST_TENSOR:
+        return world->host_tensor;
+    case HW_GIVES_NONE:
+        return world->none;
+    case HW_GIVES_PLACE_HERE:
+        return hw_value_simple(world, HW_PLACE, HW_ON_DEVICE, NULL);
+    case HW_GIVES_PLACE:
+        return hw_value_simple(world, HW_PLACE, hw_value_place(first), NULL);
+    case HW_GIVES_FILLED:
+        return placed(world, args);
+    case HW_GIVES_UPLOAD:
+        return hw_upload(world, site, args);
+    case HW_GIVES_UPLOAD_LIKE:
+        return receiver && hw_value_find(receiver, HW_DEVICE) ? world->device : world->unknown;
+    case HW_GIVES_MOVED:
+        return hw_move(world, site, receiver, args);
+    case HW_GIVES_MOVED_HERE:
+        return hw_move_here(world, site, receiver, args);
+    case HW_GIVES_CAST:
+        return hw_cast(world, site, receiver, args);
+    case HW_GIVES_COPIED:
+        return hw_copy_into(world, site, receiver, args);
+    case HW_GIVES_PINNED:
+        return hw_value_simple(world, HW_HOST_TENSOR, HW_PINNED, NULL);
+    case HW_GIVES_TENSORS:
+        return hw_value_list(world, world->device);
+    case HW_GIVES_NAMED_TENSORS:
+        items[0] = world->host;
+        items[1] = world->device;
+        return hw_value_list(world, hw_value_tuple(world, items, 2));
+    case HW_GIVES_ELEMENT:
+        call_keys(world, site, args);
+        if (args->count > 1 && !args->keywords[1]) {
+            for (size_t i = 1; i < args->count; i++)
+                if (!args->keywords[i])
+                    first = hw_value_join(world, first, args->values[i]);
+            return first;
+        }
+        return hw_value_element(world, first);
+    case HW_GIVES_LIST:
+        call_keys(world, site, args);
+        if (args->count > 1 && first->kind == HW_FUNCTION)
+            first = args->values[1];
+        return hw_value_list(world, hw_value_element(world, first));
+    case HW_GIVES_PAIRS:
+        items[0] = world->host;
+        items[1] = hw_value_element(world, first);
+        return hw_value_list(world, hw_value_tuple(world, items, 2));
+    case HW_GIVES_ZIP:
+        for (size_t i = 0; i < args->count; i++)
+            items[i] = hw_value_element(world, args->values[i]);
+        return hw_value_list(world, hw_value_tuple(world, items, args->count));
+    case HW_GIVES_APPLIED:
+        return apply(world, site, args);
+    case HW_GIVES_ARGUMENT:
+        return first;
+    case HW_GIVES_OBJECT:
+        return hw_value_simple(world, HW_OBJECT, 0, hw_intern(world, dotted));
+    }
+    return world->unknown;
+}
+
+static bool breaks(const struct hw_fact *fact, hw_val receiver, const struct hw_args *args)
+{
+    if (fact->rule == 0 || excused(fact->unless, args))
+        return false;
+    bool on_device = receiver && receiver->kind == HW_DEVICE;
+    switch (fact->when) {
+    case HW_ALWAYS:
+        return true;
+    case HW_IF_DEVICE:
+        return on_device || given_device(args, false);
+    case HW_IF_HOLDS:
+        return on_device || given_device(args, true);
+    case HW_IF_TENSOR:
+        return on_device || (receiver && (receiver->kind == HW_UNKNOWN || receiver->kind == HW_BOUND));
+    case HW_IF_NOT_HOST:
+        return receiver && receiver->kind != HW_HOST && receiver->kind != HW_HOST_TENSOR;
+    default:
+        return false;
+    }
+}
+
+hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const char *dotted, struct hw_args *args)
+{
+    const char *last = strrchr(dotted, '.');
+    if (last && hw_register(world, site, last + 1, args))
+        return world->unknown;
+    const struct hw_fact *fact = hw_knowledge_call(dotted);
+    if (!fact)
+        return world->unknown;
+    if (breaks(fact, NULL, args))
+        hw_report_call(world, site, fact->rule);
+    return result_of(world, site, fact, dotted, NULL, args);
+}
+
+/* Methods of lists and dicts that hand out what they hold. */
+static hw_val call_container(struct hw_world *world, hw_val receiver, const char *name, const struct hw_args *args)
+{
+    hw_val items[2] = {world->host, NULL};
+    if (receiver->kind == HW_DICT) {
+        if (!strcmp(name, "items")) {
+            items[1] = receiver->items[0];
+            return hw_value_list(world, hw_value_tuple(world, items, 2));
+        }
+        if (!strcmp(name, "values"))
+            return hw_value_list(world, receiver->items[0]);
+        if (!strcmp(name, "keys"))
+            return hw_value_list(world, world->host);
+        if (!strcmp(name, "get") || !strcmp(name, "pop") || !strcmp(name, "setdefault")) {
+            const char *key = args->count ? hw_value_string(args->values[0]) : NULL;
+            for (size_t i = 1; key && i + 1 < receiver->count; i += 2)
+                if (receiver->items[i]->text == key)
+                    return receiver->items[i + 1];
+            return args->count > 1 ? hw_value_join(world, receiver->items[0], args->values[1]) : receiver->items[0];
+        }
+    }
+    if (!strcmp(name, "pop") || !strcmp(name, "popleft"))
+        return hw_value_element(world, receiver);
+    if (!strcmp(name, "copy"))
+        return receiver;
+    return world->unknown;
+}
+
+hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val receiver, const char *name, struct hw_args *args)
+{
+    if (hw_register(world, site, name, args))
+        return world->unknown;
+    if (receiver->kind == HW_LIST || receiver->kind == HW_DICT || receiver->kind == HW_TUPLE)
+        return call_container(world, receiver, name, args);
+    if (receiver->kind == HW_HOST) { /* a string, number, shape: only formatting can reach the device */
+        if (!strcmp(name, "format") && given_device(args, true))
+            hw_report_call(world, site, 105);
+        return world->host;
+    }
+    if (receiver->kind == HW_NONE || receiver->kind == HW_PLACE)
+        return world->host;
+    const struct hw_fact *fact = hw_knowledge_method(name);
+    if (!fact)
+        return receiver->kind == HW_DEVICE        ? hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL)
+               : receiver->kind == HW_HOST_TENSOR ? receiver
+                                                  : world->unknown;
+    if (receiver->kind != HW_HOST_TENSOR && breaks(fact, receiver, args))
+        hw_report_call(world, site, fact->rule);
+    return result_of(world, site, fact, name, receiver, args);
+}

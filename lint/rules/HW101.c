@@ -1,0 +1,97 @@
+/* HW101 and HW104 in subscripts: an index, slice bound or mask that lives on the device is read by the host. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lint/evaluate.h"
+
+static bool is_scalar(hw_val value)
+{
+    hw_val device = hw_value_find(value, HW_DEVICE);
+    return device && device->flags & HW_SCALAR;
+}
+
+/* One index of x[...]; `container` is what is indexed. */
+static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode index, hw_val container, hw_val value,
+                        bool store, hw_val stored)
+{
+    hw_val device = hw_value_find(value, HW_DEVICE);
+    if (!device || container->kind == HW_DICT)
+        return;
+    bool tensor = hw_value_find(container, HW_DEVICE) != NULL;
+    if (device->flags & HW_MASK && !is_scalar(value) && tensor) {
+        if (store && (!stored || !hw_value_find(stored, HW_DEVICE)))
+            return; /* a Python number is written under the mask by a kernel */
+        hw_report(world, frame->module, 104, HW_SEVERITY_ERROR, index, node,
+                  "indexing with a boolean mask needs the number of its set elements on the host");
+    } else if (!tensor && (container->kind == HW_LIST || container->kind == HW_TUPLE || container->kind == HW_HOST)) {
+        hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, index, node,
+                  "indexing a Python sequence with a device scalar reads it back to the host");
+    } else if (tensor && is_scalar(value) && !store) {
+        hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, index, node,
+                  "indexing with a 0-dim device tensor reads it back to the host");
+    }
+}
+
+static void check_slice(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode slice)
+{
+    TSNode bound;
+    HW_EACH_CHILD (bound, slice)
+        if (hw_value_find(hw_evaluate(world, frame, bound), HW_DEVICE))
+            hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, bound, node,
+                      "a slice bound that lives on the device is read back to the host");
+}
+
+static hw_val element_at(struct hw_world *world, hw_val object, TSNode index_node, hw_val index, const char *text)
+{
+    switch (object->kind) {
+    case HW_TUPLE: {
+        char *end;
+        long at = strtol(text, &end, 10);
+        if ((hw_node_kind(index_node) == HW_N_INTEGER || hw_node_kind(index_node) == HW_N_UNARY) && *end == 0) {
+            at = at < 0 ? at + (long)object->count : at;
+            if (at >= 0 && (size_t)at < object->count)
+                return object->items[at];
+        }
+        return hw_value_element(world, object);
+    }
+    case HW_DICT:
+        for (size_t i = 1; i + 1 < object->count; i += 2)
+            if (hw_value_string(index) && object->items[i] == index)
+                return object->items[i + 1];
+        return object->items[0];
+    case HW_HOST:
+        return world->host;
+    default:
+        return hw_value_element(world, object);
+    }
+}
+
+hw_val hw_subscript(struct hw_world *world, struct hw_frame *frame, TSNode node, hw_val object, bool store, hw_val stored)
+{
+    TSNode child, container = hw_node_field(node, HW_F_VALUE);
+    hw_val result = NULL;
+    size_t indices = 0;
+    bool sliced = false;
+    HW_EACH_CHILD (child, node) {
+        if (ts_node_eq(child, container))
+            continue;
+        indices++;
+        if (hw_node_kind(child) == HW_N_SLICE) {
+            check_slice(world, frame, node, child);
+            sliced = true;
+            continue;
+        }
+        hw_val index = hw_evaluate(world, frame, child);
+        for (size_t i = 0; i < hw_value_count(object); i++) {
+            hw_val one = hw_value_at(object, i);
+            check_index(world, frame, node, child, one, index, store, stored);
+            result = hw_value_join(world, result,
+                                   element_at(world, one, child, index, hw_node_text(world, frame->module, child)));
+        }
+    }
+    if (sliced && object->kind != HW_DEVICE && (object->kind == HW_TUPLE || object->kind == HW_LIST))
+        return hw_value_list(world, hw_value_element(world, object));
+    if (sliced && !result)
+        return hw_value_find(object, HW_DEVICE) ? world->device : object->kind == HW_HOST ? world->host : hw_value_element(world, object);
+    return result && indices == 1 ? result : result ? hw_value_element(world, object) : world->unknown;
+}

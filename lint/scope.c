@@ -1,0 +1,162 @@
+/* Names: environments, lexical scopes, class attributes and their bases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lint/world.h"
+
+hw_val hw_env_get(const struct hw_env *env, const char *name)
+{
+    for (size_t i = 0; i < env->count; i++)
+        if (env->items[i].name == name)
+            return env->items[i].value;
+    return NULL;
+}
+
+static struct hw_binding *slot(struct hw_env *env, const char *name)
+{
+    for (size_t i = 0; i < env->count; i++)
+        if (env->items[i].name == name)
+            return &env->items[i];
+    if (env->count == env->room)
+        env->items = hw_realloc(env->items, (env->room = env->room * 2 + 8) * sizeof *env->items);
+    env->items[env->count] = (struct hw_binding){name, NULL};
+    return &env->items[env->count++];
+}
+
+void hw_env_set(struct hw_env *env, const char *name, hw_val value)
+{
+    slot(env, name)->value = value;
+}
+
+void hw_env_join(struct hw_world *world, struct hw_env *env, const char *name, hw_val value)
+{
+    struct hw_binding *binding = slot(env, name);
+    binding->value = hw_value_join(world, binding->value, value);
+}
+
+void hw_env_copy(struct hw_env *to, const struct hw_env *from)
+{
+    if (to->room < from->count)
+        to->items = hw_realloc(to->items, (to->room = from->count + 4) * sizeof *to->items);
+    to->count = from->count;
+    if (from->count)
+        memcpy(to->items, from->items, from->count * sizeof *to->items);
+}
+
+struct hw_frame *hw_frame_new(struct hw_world *world, struct hw_module *module, struct hw_frame *parent)
+{
+    struct hw_frame *frame = hw_arena_alloc(world->arena, sizeof *frame);
+    frame->module = module;
+    frame->parent = parent;
+    frame->hot = world->hot;
+    frame->generation = world->generation;
+    frame->next = world->frames;
+    world->frames = frame;
+    return frame;
+}
+
+static bool is_outer(const struct hw_frame *frame, const char *name)
+{
+    for (size_t i = 0; i < frame->outer_count; i++)
+        if (frame->outer[i] == name)
+            return true;
+    return false;
+}
+
+hw_val hw_name_get(struct hw_world *world, struct hw_frame *frame, const char *name)
+{
+    hw_val value = is_outer(frame, name) ? NULL : hw_env_get(&frame->now, name);
+    for (struct hw_frame *at = frame; !value && at; at = at->parent)
+        if (at == frame || !at->class_body) /* a class body is no scope for the functions in it */
+            value = hw_env_get(&at->all, name);
+    for (size_t i = 0; !value && i < frame->module->star_count; i++)
+        value = hw_module_attribute(world, frame->module->stars[i], name);
+    return value ? hw_resolve(world, value) : NULL;
+}
+
+void hw_name_set(struct hw_world *world, struct hw_frame *frame, const char *name, hw_val value)
+{
+    if (is_outer(frame, name)) {
+        struct hw_frame *at = frame->parent;
+        while (at && at->parent && !hw_env_get(&at->all, name))
+            at = at->parent;
+        if (at) {
+            hw_env_join(world, &at->all, name, value);
+            return;
+        }
+    }
+    hw_env_set(&frame->now, name, value);
+    hw_env_join(world, &frame->all, name, value);
+}
+
+hw_val hw_resolve(struct hw_world *world, hw_val value)
+{
+    for (int hops = 0; hops < 20; hops++) {
+        if (value->kind == HW_UNION && hw_value_find(value, HW_LAZY)) {
+            hw_val joined = NULL;
+            for (size_t i = 0; i < value->count; i++)
+                joined = hw_value_join(world, joined,
+                                       value->items[i]->kind == HW_LAZY ? hw_resolve(world, value->items[i]) : value->items[i]);
+            return joined;
+        }
+        if (value->kind != HW_LAZY)
+            return value;
+        hw_val found = hw_module_attribute(world, (struct hw_module *)(uintptr_t)value->a, value->text);
+        if (!found || found == value)
+            return world->unknown;
+        value = found;
+    }
+    return world->unknown;
+}
+
+static hw_val find_in(struct hw_world *world, struct hw_class *cls, const char *name, struct hw_class **owner, bool skip_self,
+                      unsigned depth)
+{
+    hw_val value = skip_self || !cls->frame ? NULL : hw_env_get(&cls->frame->all, name);
+    if (value) {
+        *owner = cls;
+        return hw_resolve(world, value);
+    }
+    for (size_t i = 0; depth < 16 && i < cls->base_count; i++) {
+        hw_val base = hw_resolve(world, cls->bases[i]);
+        for (size_t j = 0; j < hw_value_count(base); j++) {
+            hw_val one = hw_value_at(base, j);
+            if (one->kind == HW_CLASS && one->a != cls)
+                value = find_in(world, (struct hw_class *)(uintptr_t)one->a, name, owner, false, depth + 1);
+            if (value)
+                return value;
+        }
+    }
+    return NULL;
+}
+
+hw_val hw_class_find(struct hw_world *world, struct hw_class *cls, const char *name, struct hw_class **owner, bool skip_self)
+{
+    return find_in(world, cls, name, owner, skip_self, 0);
+}
+
+static hw_val stored(struct hw_world *world, struct hw_class *cls, const char *name, unsigned depth)
+{
+    hw_val value = hw_env_get(&cls->attrs, name);
+    if (!value)
+        value = hw_env_get(&cls->earlier, name);
+    for (size_t i = 0; depth < 16 && i < cls->base_count; i++) {
+        hw_val base = hw_resolve(world, cls->bases[i]);
+        for (size_t j = 0; j < hw_value_count(base); j++)
+            if (hw_value_at(base, j)->kind == HW_CLASS && hw_value_at(base, j)->a != cls)
+                value = hw_value_join(world, value,
+                                      stored(world, (struct hw_class *)(uintptr_t)hw_value_at(base, j)->a, name, depth + 1));
+    }
+    return value;
+}
+
+hw_val hw_attribute_of_self(struct hw_world *world, struct hw_class *cls, const char *name)
+{
+    hw_val value = stored(world, cls, name, 0);
+    return value ? hw_resolve(world, value) : NULL;
+}
+
+void hw_attribute_store(struct hw_world *world, struct hw_class *cls, const char *name, hw_val value)
+{
+    hw_env_join(world, &cls->attrs, name, value);
+}
