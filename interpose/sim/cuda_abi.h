@@ -1,5 +1,5 @@
 /* The few CUDA structures, codes and enumerators the simulated stack reads or writes, written down from their documented
- * layout (CUDA 13) so that no NVIDIA header is needed. tests/unit/test_sim_abi.c checks them against a toolkit where one is. */
+ * layout (CUDA 13) so that no NVIDIA header is needed. tests/e2e/test_sim_abi.py checks them against a toolkit where one is. */
 #ifndef HW_SIM_CUDA_ABI_H
 #define HW_SIM_CUDA_ABI_H
 
@@ -92,7 +92,7 @@ typedef struct hw_cuda_device_prop { /* struct cudaDeviceProp */
     int multi_processor_count;
     int integrated;
     int can_map_host_memory;
-    int texture_limits[40];
+    int texture_limits[39];
     size_t surface_alignment;
     int concurrent_kernels;
     int ecc_enabled;

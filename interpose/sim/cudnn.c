@@ -18,14 +18,14 @@ HW_API int cudnnBackendDestroyDescriptor(void *descriptor)
     return 0;
 }
 
-/* A question for descriptors (engine configurations of a heuristic) gets one; numbers are zero. Element sizes are those of
- * cudnnBackendAttributeType_t by its first values; pointers, 64-bit integers and doubles are 8 bytes, the rest 4. */
+/* A question for descriptors (engine configurations of a heuristic) gets one; numbers are zero. The sizes are those of the
+ * first values of cudnnBackendAttributeType_t: handle, data type, boolean, int64, float, double, pointer. */
 HW_API int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t asked, int64_t *count, void *out)
 {
-    static const unsigned char wide[] = {1, 0, 0, 1, 0, 1, 1};
+    static const unsigned char sizes[] = {8, 4, 1, 8, 4, 8, 8};
     HW_TRACE("cudnnBackendGetAttribute");
     if (out && type != TYPE_DESCRIPTOR && asked > 0)
-        memset(out, 0, type >= 0 && (size_t)type < sizeof wide && wide[type] ? 8 : 4);
+        memset(out, 0, type >= 0 && (size_t)type < sizeof sizes ? sizes[type] : 4);
     if (count)
         *count = type == TYPE_DESCRIPTOR || (out && asked > 0);
     return 0;

@@ -195,6 +195,10 @@ def depthwise(x, weight, size, bias, stride, padding, dilation):
     return aten.convolution(x, weight, bias, stride, padding, dilation, False, [0] * (x.dim() - 2), x.shape[1])
 
 
+def assert_async(condition, message=None):
+    """On a device the check happens later and ends the process; that is not simulated."""
+
+
 # Operator (overload where it matters) -> its substitute.
 TABLE = {
     "aten::_scaled_dot_product_efficient_attention": efficient_attention,
@@ -216,6 +220,8 @@ TABLE = {
     "aten::bmm.dtype": mm_dtype,
     "aten::addmm.dtype": addmm_dtype,
     "aten::baddbmm.dtype": addmm_dtype,
+    "aten::_assert_async": assert_async,
+    "aten::_assert_async.msg": assert_async,
     "aten::_fused_dropout": fused_dropout,
     "aten::_masked_scale": masked_scale,
     "aten::cudnn_convolution": convolution,
