@@ -9,7 +9,7 @@
 
 /* Columns of the table: rule 5, calls 7, per step 6, host wait 9, evidence 9, and these two. */
 #define WHERE 30
-#define HOOK  28
+#define HOOK  27
 
 struct view {
     const struct hw_report *report;

@@ -1,0 +1,233 @@
+"""The report over several ranks, its statuses and its refusals; traces come from a small runtime, without a framework."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+SHIM_TESTS = HERE.parent / "shim"
+
+
+@pytest.fixture(scope="module")
+def traced(build, torch_python, tmp_path_factory):
+    """traced(script, out, **environment): runs a script of ours under the shim."""
+
+    def run(script, out, **environment):
+        env = {**os.environ, "LD_PRELOAD": str(build / "lib/libhookwatch.so"), "HOOKWATCH_DIR": str(out), "PYTHONDONTWRITEBYTECODE": "1"}
+        env |= {"HOOKWATCH_FRAMEWORK_PATHS": "*/framework.py", **environment}
+        return subprocess.run([torch_python, script, build / "tests/traps/lib_user13.so"], env=env, capture_output=True, text=True)
+
+    return run
+
+
+def hook_report(hookwatch, *arguments):
+    return subprocess.run([hookwatch, "report", *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def two_ranks(traced, tmp_path_factory):
+    out = tmp_path_factory.mktemp("ranks") / "out"
+    for rank in "01":
+        done = traced(SHIM_TESTS / "windows.py", out, RANK=rank, WORLD_SIZE="2")
+        assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_ranks_are_merged(hookwatch, two_ranks):
+    done = hook_report(hookwatch, two_ranks, "--output-format", "json")
+    assert done.returncode == 1
+    answer = json.loads(done.stdout)
+    assert [(p["rank"], p["world"], p["steps"]) for p in answer["processes"]] == [(0, 2, 3), (1, 2, 3)]
+    assert all(p["ended"] == "exit" and p["python"].startswith("3.") for p in answer["processes"])
+    assert answer["totals"]["steps"] == 3
+    assert {tuple(f["ranks"]) for f in answer["findings"]} == {(0, 1)}
+    upload = next(f for f in answer["findings"] if f["code"] == "HW107")
+    assert upload["count"] == 6 and upload["bytes"] == 48 and upload["predicted"] is None and upload["seen"] is True
+    assert set(upload) >= {"name", "severity", "hook", "filename", "location", "api", "wait_ns", "max_wait_ns", "allowed", "stack"}
+    assert upload["stack"][0]["function"] == "upload"
+
+
+def test_text_fits_and_counts_per_step_and_rank(hookwatch, two_ranks):
+    text = hook_report(hookwatch, two_ranks).stdout
+    assert max(map(len, text.splitlines())) <= 100
+    upload = next(line for line in text.splitlines() if line.startswith("HW107"))
+    assert upload.split()[1:3] == ["6", "1.0"]
+    assert "3 steps, 2 processes" in text and "coverage: full" in text
+
+
+def test_every_format_prints(hookwatch, two_ranks):
+    for name in ("concise", "json-lines", "github", "gitlab", "sarif", "junit"):
+        done = hook_report(hookwatch, two_ranks, "--output-format", name)
+        assert done.returncode == 1, (name, done.stderr)
+        assert "HW107" in done.stdout, name
+    done = hook_report(hookwatch, two_ranks, "--output-format", "nonsense")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_fail_on(hookwatch, two_ranks):
+    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW2").returncode == 0
+    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW2,HW107").returncode == 1
+    assert hook_report(hookwatch, two_ranks, "--exit-zero").returncode == 0
+    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW999").returncode == 2
+
+
+def test_no_data_is_no_zero(hookwatch, tmp_path):
+    done = hook_report(hookwatch, tmp_path)
+    assert done.returncode == 2 and "no data: the shim was not loaded" in done.stderr and done.stdout == ""
+    done = hook_report(hookwatch, tmp_path / "missing")
+    assert done.returncode == 2 and str(tmp_path / "missing") in done.stderr
+
+
+def test_a_damaged_trace_is_named(hookwatch, two_ranks, tmp_path):
+    shutil.copytree(two_ranks, tmp_path / "out")
+    victim = sorted((tmp_path / "out").iterdir())[0]
+    victim.write_bytes(b"no trace" * 5000)
+    done = hook_report(hookwatch, tmp_path / "out")
+    assert done.returncode == 2 and str(victim) in done.stderr and done.stderr.count("\n") == 1
+
+
+PROBE = """import sys
+import framework
+framework.load(sys.argv[1])
+t = framework.Tensor()
+
+def _make_read_hook():
+    def hook(module, inputs, output):
+        return output.item()  {comment}
+    return hook
+
+_make_read_hook()(None, None, t)
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder with a probe beside the stand-in framework."""
+
+    def make(name, comment=""):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        shutil.copy(SHIM_TESTS / "framework.py", folder)
+        (folder / "probe.py").write_text(PROBE.format(comment=comment))
+        return folder
+
+    return make
+
+
+def one_row(done):
+    (row,) = json.loads(done.stdout)["findings"]
+    return row
+
+
+def test_join_with_lint(hookwatch, traced, project, tmp_path):
+    folder = project("here")
+    assert traced(folder / "probe.py", tmp_path / "out").returncode == 0
+    row = one_row(hook_report(hookwatch, tmp_path / "out", "--lint", folder, "--output-format", "json"))
+    assert (row["code"], row["predicted"], row["seen"], row["predicted_code"]) == ("HW101", True, True, None)
+
+
+def test_an_allowed_line_does_not_fail(hookwatch, traced, project, tmp_path):
+    folder = project("here", "# hookwatch: allow HW101 -- read once per epoch")
+    assert traced(folder / "probe.py", tmp_path / "out").returncode == 0
+    done = hook_report(hookwatch, tmp_path / "out", "--output-format", "json")
+    assert done.returncode == 0 and one_row(done)["allowed"] == "read once per epoch"
+
+
+def test_a_source_that_is_gone_is_not_allowed(hookwatch, traced, project, tmp_path):
+    folder = project("here", "# hookwatch: allow HW101 -- read once per epoch")
+    assert traced(folder / "probe.py", tmp_path / "out").returncode == 0
+    (folder / "probe.py").unlink()
+    done = hook_report(hookwatch, tmp_path / "out", "--output-format", "json")
+    assert done.returncode == 1 and one_row(done)["allowed"] == "unknown"
+
+
+def test_another_path_joins_by_suffix_or_map(hookwatch, traced, project, tmp_path):
+    inside, outside = project("container/job"), project("checkout/job")
+    assert traced(inside / "probe.py", tmp_path / "out").returncode == 0
+    shutil.rmtree(inside)
+    row = one_row(hook_report(hookwatch, tmp_path / "out", "--lint", outside, "--output-format", "json"))
+    assert row["predicted"] and row["seen"]
+    mapped = f"{inside.parent}={outside.parent}"
+    row = one_row(hook_report(hookwatch, tmp_path / "out", "--path-map", mapped, "--lint", outside, "--output-format", "json"))
+    assert row["predicted"] and row["filename"] == str(outside / "probe.py")
+
+
+def test_an_ambiguous_suffix_is_an_error_that_lists_both(hookwatch, traced, project, tmp_path):
+    inside, first, second = project("container/job"), project("a/job"), project("b/job")
+    assert traced(inside / "probe.py", tmp_path / "out").returncode == 0
+    shutil.rmtree(inside)
+    done = hook_report(hookwatch, tmp_path / "out", "--lint", first, "--lint", second)
+    assert done.returncode == 2
+    assert str(first / "probe.py") in done.stderr and str(second / "probe.py") in done.stderr and "--path-map" in done.stderr
+
+
+def test_run_moves_an_older_run_aside(hookwatch, tmp_path, torch_python):
+    out = tmp_path / "out"
+    for text in ("first", "second", "third"):
+        assert subprocess.run([hookwatch, "run", "-o", out, "--", "true"]).returncode == 0
+        assert list(out.iterdir()) == []
+        (out / f"h.-.{text}.hwt").write_text(text)
+    assert [p.name for p in (tmp_path / "out.old").iterdir()] == ["h.-.second.hwt"]
+    (tmp_path / "out.old" / "precious.txt").write_text("mine")
+    done = subprocess.run([hookwatch, "run", "-o", out, "--", "true"], capture_output=True, text=True)
+    assert done.returncode == 2 and "out.old" in done.stderr
+    assert (tmp_path / "out.old" / "precious.txt").read_text() == "mine"
+    assert [p.name for p in out.iterdir()] == ["h.-.third.hwt"]
+
+
+@pytest.mark.parametrize("options", [[], ["--report"]])
+def test_run_ends_as_the_command_does(hookwatch, tmp_path, options):
+    def status(*command):
+        return subprocess.run([hookwatch, "run", *options, "-o", tmp_path / "out", "--", *command], capture_output=True).returncode
+
+    assert status("true") == 0
+    assert status("sh", "-c", "exit 7") == 7
+    assert status("sh", "-c", "kill -TERM $$") == -15
+    assert status("sh", "-c", "kill -SEGV $$") == -11
+    assert status(tmp_path / "nothing-here") == 127
+    assert status(tmp_path) == 126
+
+
+def test_run_forwards_signals_to_the_command(hookwatch, tmp_path):
+    script = "trap 'echo got; exit 5' TERM; echo ready; while :; do sleep 0.05; done"
+    child = subprocess.Popen([hookwatch, "run", "--report", "-o", tmp_path / "out", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    child.terminate()
+    assert child.stdout.read() == "got\n"
+    assert child.wait() == 5
+
+
+def test_strict_turns_only_a_success_into_a_failure(hookwatch, build, torch_python, tmp_path, project):
+    folder = project("here")
+    command = [torch_python, folder / "probe.py", build / "tests/traps/lib_user13.so"]
+    env = {**os.environ, "HOOKWATCH_FRAMEWORK_PATHS": "*/framework.py", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def status(*options):
+        return subprocess.run([hookwatch, "run", *options, "-o", tmp_path / "out", "--", *command], env=env, capture_output=True).returncode
+
+    assert status() == 0
+    assert status("--strict") == 1
+    assert status("--fail-on", "HW101") == 1
+    assert status("--fail-on", "HW2") == 0
+    assert status("--report") == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "name the program"),
+        (["--zeros", "--", "true"], "--simulate"),
+        (["--devices", "0", "--simulate", "--", "true"], "--devices"),
+        (["--backend", "magic", "--", "true"], "--backend"),
+        (["--fail-on", "X", "--", "true"], "--fail-on"),
+        (["-o", "/proc/nowhere", "--", "true"], "/proc/nowhere"),
+    ],
+)
+def test_bad_options_are_one_line_and_status_2(hookwatch, arguments, words, tmp_path):
+    done = subprocess.run([hookwatch, "run", *arguments], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr
