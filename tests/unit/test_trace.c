@@ -10,6 +10,7 @@
 #include "interpose/trace/writer.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
