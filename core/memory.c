@@ -1,4 +1,5 @@
 /* The arena and the table of interned strings. */
+#define _GNU_SOURCE
 #include "core/memory.h"
 
 #include <stdarg.h>
@@ -88,15 +89,15 @@ char *hw_arena_copy(struct hw_arena *arena, const char *text, size_t length)
 
 char *hw_arena_format(struct hw_arena *arena, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
+    char *text = NULL;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vasprintf(&text, format, args);
     va_end(args);
-    char *text = hw_arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return text;
+    checked(length < 0 ? NULL : text);
+    char *copy = hw_arena_copy(arena, text, (size_t)length);
+    free(text);
+    return copy;
 }
 
 const char *hw_arena_intern(struct hw_arena *arena, const char *text, size_t length)

@@ -187,7 +187,7 @@ static void bind_parameters(struct hw_world *world, hw_val callee, const struct 
                 for (size_t j = 0; j < taken; j++)
                     rest = hw_value_join(world, rest, items[j]);
                 rest = rest ? rest : world->unknown;
-                value = keywords ? hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = 1}, &rest)
+                value = keywords ? hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &rest)
                                  : hw_value_list(world, rest);
             }
         }
@@ -317,11 +317,11 @@ hw_val hw_invoke_root(struct hw_world *world, const struct hw_root *root)
 static hw_val instantiate(struct hw_world *world, const struct hw_site *site, hw_val callee, struct hw_args *args)
 {
     struct hw_class *cls = (struct hw_class *)(uintptr_t)callee->a, *owner;
-    hw_val self = hw_value_make(world, (struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
+    hw_val self = hw_value_make(world, &(struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
     hw_val initialiser = hw_class_find(world, cls, hw_intern(world, "__init__"), &owner, false);
     if (initialiser && initialiser->kind == HW_FUNCTION) {
         hw_val bound =
-            hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = initialiser->a, .b = initialiser->b, .count = 1}, &self);
+            hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = initialiser->a, .b = initialiser->b, .count = 1}, &self);
         hw_invoke(world, site, bound, args);
     } else { /* a dataclass or named tuple: keywords name its fields */
         for (size_t i = 0; i < args->count; i++)
@@ -355,7 +355,7 @@ static hw_val make_partial(struct hw_world *world, const struct hw_args *args)
     names->count = args->count - 1;
     for (size_t i = 1; i < args->count; i++)
         names->names[i - 1] = args->keywords[i];
-    return hw_value_make(world, (struct hw_value){.kind = HW_PARTIAL, .b = names, .count = args->count}, args->values);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_PARTIAL, .b = names, .count = args->count}, args->values);
 }
 
 static hw_val make_super(struct hw_world *world, struct hw_frame *frame, const struct hw_args *args)
@@ -365,7 +365,7 @@ static hw_val make_super(struct hw_world *world, struct hw_frame *frame, const s
     if (!frame || args->count == 1)
         return world->unknown;
     hw_val self = args->count >= 2 ? args->values[1] : frame->arguments[0];
-    return hw_value_make(world, (struct hw_value){.kind = HW_SUPER, .a = frame->function->owner, .count = 1}, &self);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_SUPER, .a = frame->function->owner, .count = 1}, &self);
 }
 
 /* Builtins and standard functions that make or read Python objects rather than data. */
@@ -391,7 +391,7 @@ static hw_val call_reflection(struct hw_world *world, const struct hw_site *site
         for (size_t i = 0; i < args->count; i++)
             all = hw_value_join(world, all, args->keywords[i] ? args->values[i] : world->unknown);
         all = all ? all : world->unknown;
-        return hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = 1}, &all);
+        return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &all);
     }
     return NULL;
 }
@@ -418,7 +418,7 @@ static hw_val call_one(struct hw_world *world, const struct hw_site *site, hw_va
         if (!method || method->kind != HW_FUNCTION)
             return world->unknown;
         return hw_invoke(world, site,
-                         hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = method->a, .b = method->b, .count = 1}, &callee),
+                         hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = method->a, .b = method->b, .count = 1}, &callee),
                          args);
     }
     case HW_EXTERN: {

@@ -74,13 +74,13 @@ static hw_val bind_method(struct hw_world *world, const struct hw_site *site, hw
     const struct hw_function *function = member->a;
     if (function->is_property && self) {
         struct hw_args none = {0};
-        hw_val bound = hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &self);
+        hw_val bound = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &self);
         return hw_invoke(world, site, bound, &none);
     }
     hw_val receiver = function->is_static ? NULL : function->is_classmethod ? cls : self;
     if (!receiver || !function->owner)
         return member;
-    return hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &receiver);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &receiver);
 }
 
 static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, hw_val object, const char *name)
@@ -92,7 +92,7 @@ static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, h
     case HW_SUPER: {
         struct hw_class *cls = (struct hw_class *)(uintptr_t)object->a;
         hw_val self = object->kind == HW_SUPER ? object->items[0] : object;
-        hw_val type = hw_value_make(world, (struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
+        hw_val type = hw_value_make(world, &(struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
         hw_val member = hw_class_find(world, cls, name, &owner, object->kind == HW_SUPER);
         if (object->kind == HW_INSTANCE)
             found = hw_attribute_of_self(world, cls, name);
@@ -120,7 +120,7 @@ static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, h
         case HW_GIVES_SAME:
             return object->kind == HW_DEVICE ? hw_value_simple(world, HW_DEVICE, object->flags & HW_MASK, NULL) : object;
         default:
-            return hw_value_make(world, (struct hw_value){.kind = HW_BOUND, .text = name, .count = 1}, &object);
+            return hw_value_make(world, &(struct hw_value){.kind = HW_BOUND, .text = name, .count = 1}, &object);
         }
     case HW_HOST:
     case HW_PLACE:
@@ -133,7 +133,7 @@ static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, h
     case HW_LIST:
     case HW_DICT:
         if (hw_knowledge_method(name) || hw_knowledge_registration(name, 0))
-            return hw_value_make(world, (struct hw_value){.kind = HW_BOUND, .text = name, .count = 1}, &object);
+            return hw_value_make(world, &(struct hw_value){.kind = HW_BOUND, .text = name, .count = 1}, &object);
         return NULL;
     default:
         return NULL;
@@ -319,7 +319,7 @@ static hw_val evaluate_comprehension(struct hw_world *world, struct hw_frame *fr
     if (hw_node_kind(body) == HW_N_PAIR) {
         hw_evaluate(world, frame, hw_node_field(body, HW_F_KEY));
         hw_val value = hw_evaluate(world, frame, hw_node_field(body, HW_F_VALUE));
-        result = hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = 1}, &value);
+        result = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &value);
     } else {
         result = hw_value_list(world, hw_evaluate(world, frame, body));
     }
@@ -370,7 +370,7 @@ static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame
         }
     }
     items[0] = all ? all : world->unknown;
-    return hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = count}, items);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = count}, items);
 }
 
 static hw_val evaluate_all(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -435,7 +435,7 @@ hw_val hw_annotation(struct hw_world *world, struct hw_frame *frame, TSNode type
     }
     hw_leave(world, frame);
     if (named->kind == HW_CLASS)
-        return hw_value_make(world, (struct hw_value){.kind = HW_INSTANCE, .a = named->a}, NULL);
+        return hw_value_make(world, &(struct hw_value){.kind = HW_INSTANCE, .a = named->a}, NULL);
     if (named->kind != HW_EXTERN)
         return world->unknown;
     static const char *const tensors[] = {"torch.Tensor", "torch.FloatTensor", "torch.nn.Parameter", "paddle.Tensor"};
@@ -486,7 +486,7 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
         return evaluate_conditional(world, frame, node);
     case HW_N_LAMBDA:
         return hw_value_make(
-            world, (struct hw_value){.kind = HW_FUNCTION, .a = hw_function_of(world, frame, node), .b = frame}, NULL);
+            world, &(struct hw_value){.kind = HW_FUNCTION, .a = hw_function_of(world, frame, node), .b = frame}, NULL);
     case HW_N_NAMED:
         value = hw_evaluate(world, frame, hw_node_field(node, HW_F_VALUE));
         hw_assign(world, frame, hw_node_field(node, HW_F_NAME), value, false);

@@ -256,7 +256,7 @@ hw_val hw_module_attribute(struct hw_world *world, struct hw_module *module, con
     if (!value && !strcmp(slash, "/__init__.py")) {
         struct hw_module *below = hw_module_import(world, module, 1, name);
         if (below && below != module)
-            value = hw_value_make(world, (struct hw_value){.kind = HW_PROJECT, .a = below}, NULL);
+            value = hw_value_make(world, &(struct hw_value){.kind = HW_PROJECT, .a = below}, NULL);
     }
     return value;
 }

@@ -161,7 +161,7 @@ static void run_generic(struct hw_world *world, hw_val value, hw_val self)
     struct hw_args args = {0};
     hw_val bound = value;
     if (self && function->owner && !function->is_static && !value->count)
-        bound = hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = value->a, .b = value->b, .count = 1}, &self);
+        bound = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = value->a, .b = value->b, .count = 1}, &self);
     size_t before = function->frame_count;
     hw_invoke(world, NULL, bound, &args);
     if (function->frame_count > before)
@@ -170,8 +170,8 @@ static void run_generic(struct hw_world *world, hw_val value, hw_val self)
 
 static void run_class(struct hw_world *world, struct hw_class *cls)
 {
-    hw_val self = hw_value_make(world, (struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
-    hw_val type = hw_value_make(world, (struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
+    hw_val self = hw_value_make(world, &(struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
+    hw_val type = hw_value_make(world, &(struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
     struct hw_class *line[16];
     size_t count = 0;
     line[count++] = cls;

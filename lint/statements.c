@@ -206,7 +206,7 @@ static void execute_with(struct hw_world *world, struct hw_frame *frame, TSNode 
 static void define_function(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode decorated)
 {
     struct hw_function *function = hw_function_of(world, frame, node);
-    hw_val value = hw_value_make(world, (struct hw_value){.kind = HW_FUNCTION, .a = function, .b = frame}, NULL);
+    hw_val value = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = function, .b = frame}, NULL);
     if (!world->hot && !frame->class_body)
         hw_pending_add(world, value, NULL);
     /* Decorators apply from the last to the first; one that is not in the sources leaves the function what it is. */
@@ -264,7 +264,7 @@ static void define_class(struct hw_world *world, struct hw_frame *frame, TSNode 
     cls->frame = hw_frame_new(world, frame->module, frame);
     cls->frame->class_body = cls;
     cls->frame->function = frame->function;
-    hw_val value = hw_value_make(world, (struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
+    hw_val value = hw_value_make(world, &(struct hw_value){.kind = HW_CLASS, .a = cls}, NULL);
     hw_name_set(world, frame, cls->name, value);
     hw_execute(world, cls->frame, body_of(node));
     cls->frame->state = HW_FRAME_DONE;
@@ -277,9 +277,9 @@ static void import_name(struct hw_world *world, struct hw_frame *frame, const ch
 {
     hw_val value;
     if (module && member)
-        value = hw_value_make(world, (struct hw_value){.kind = HW_LAZY, .a = module, .text = member}, NULL);
+        value = hw_value_make(world, &(struct hw_value){.kind = HW_LAZY, .a = module, .text = member}, NULL);
     else if (module)
-        value = hw_value_make(world, (struct hw_value){.kind = HW_PROJECT, .a = module}, NULL);
+        value = hw_value_make(world, &(struct hw_value){.kind = HW_PROJECT, .a = module}, NULL);
     else
         value = hw_value_simple(world, HW_EXTERN, 0,
                                 member ? hw_intern(world, hw_arena_format(world->arena, "%s.%s", dotted, member)) : dotted);
@@ -511,7 +511,7 @@ void hw_assign(struct hw_world *world, struct hw_frame *frame, TSNode target, hw
             hw_val items[1 + 2 * HW_DICT_LIMIT];
             memcpy(items, object->items, object->count * sizeof(hw_val));
             items[0] = hw_value_join(world, items[0], value);
-            grown = hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = object->count}, items);
+            grown = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = object->count}, items);
         } else if (object->kind == HW_LIST) {
             grown = hw_value_list(world, hw_value_join(world, object->items[0], value));
         }

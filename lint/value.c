@@ -21,29 +21,29 @@ static struct hw_value_entry *entry_of(hw_val value)
     return (struct hw_value_entry *)((uintptr_t)value - offsetof(struct hw_value_entry, value));
 }
 
-hw_val hw_value_make(struct hw_world *world, struct hw_value head, const hw_val *items)
+hw_val hw_value_make(struct hw_world *world, const struct hw_value *head, const hw_val *items)
 {
     unsigned depth = 0;
-    for (size_t i = 0; i < head.count; i++)
+    for (size_t i = 0; i < head->count; i++)
         if (entry_of(items[i])->depth >= depth)
             depth = entry_of(items[i])->depth + 1;
     if (depth > HW_VALUE_DEPTH)
         return world->unknown;
-    size_t size = sizeof(struct hw_value) + head.count * sizeof(hw_val);
+    size_t size = sizeof(struct hw_value) + head->count * sizeof(hw_val);
     struct hw_value *key = hw_alloc(size);
     memset(key, 0, size);
-    key->kind = head.kind;
-    key->flags = head.flags;
-    key->text = head.text;
-    key->a = head.a;
-    key->b = head.b;
-    key->count = head.count;
-    if (head.count)
-        memcpy(key->items, items, head.count * sizeof(hw_val));
+    key->kind = head->kind;
+    key->flags = head->flags;
+    key->text = head->text;
+    key->a = head->a;
+    key->b = head->b;
+    key->count = head->count;
+    if (head->count)
+        memcpy(key->items, items, head->count * sizeof(hw_val));
     struct hw_value_entry *entry;
     HASH_FIND(hh, world->values, key, size, entry);
     if (!entry) {
-        entry = hw_arena_alloc(world->arena, sizeof *entry + head.count * sizeof(hw_val));
+        entry = hw_arena_alloc(world->arena, sizeof *entry + head->count * sizeof(hw_val));
         memcpy(&entry->value, key, size);
         entry->depth = depth;
         entry->serial = world->value_count++;
@@ -60,17 +60,17 @@ void hw_values_forget(struct hw_world *world)
 
 hw_val hw_value_simple(struct hw_world *world, enum hw_kind kind, unsigned flags, const char *text)
 {
-    return hw_value_make(world, (struct hw_value){.kind = kind, .flags = flags, .text = text}, NULL);
+    return hw_value_make(world, &(struct hw_value){.kind = kind, .flags = flags, .text = text}, NULL);
 }
 
 hw_val hw_value_list(struct hw_world *world, hw_val element)
 {
-    return hw_value_make(world, (struct hw_value){.kind = HW_LIST, .count = 1}, &element);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_LIST, .count = 1}, &element);
 }
 
 hw_val hw_value_tuple(struct hw_world *world, const hw_val *items, size_t count)
 {
-    return hw_value_make(world, (struct hw_value){.kind = HW_TUPLE, .count = count}, items);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_TUPLE, .count = count}, items);
 }
 
 hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
@@ -97,7 +97,7 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
                 hw_val items[1 + 2 * HW_DICT_LIMIT];
                 memcpy(items, larger->items, larger->count * sizeof(hw_val));
                 items[0] = hw_value_join(world, members[j]->items[0], add->items[0]);
-                members[j] = hw_value_make(world, (struct hw_value){.kind = HW_DICT, .count = larger->count}, items);
+                members[j] = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = larger->count}, items);
                 merged = true;
             } else if (members[j]->kind == HW_HOST && add->kind == HW_HOST) {
                 members[j] = world->host; /* two constants: some host value */
@@ -124,7 +124,7 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
             members[j] = members[j - 1];
             members[j - 1] = swap;
         }
-    return hw_value_make(world, (struct hw_value){.kind = HW_UNION, .count = count}, members);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_UNION, .count = count}, members);
 }
 
 hw_val hw_value_find(hw_val value, enum hw_kind kind)

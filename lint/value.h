@@ -55,7 +55,7 @@ typedef const struct hw_value *hw_val;
 /* Constructors. `items` are copied. Nesting deeper than HW_VALUE_DEPTH and unions of more than HW_UNION_LIMIT members
  * lose what is beyond (they become unknown). */
 enum { HW_VALUE_DEPTH = 6, HW_UNION_LIMIT = 12, HW_DICT_LIMIT = 64 };
-hw_val hw_value_make(struct hw_world *world, struct hw_value head, const hw_val *items);
+hw_val hw_value_make(struct hw_world *world, const struct hw_value *head, const hw_val *items);
 hw_val hw_value_simple(struct hw_world *world, enum hw_kind kind, unsigned flags, const char *text);
 hw_val hw_value_list(struct hw_world *world, hw_val element);
 hw_val hw_value_tuple(struct hw_world *world, const hw_val *items, size_t count);
