@@ -89,7 +89,7 @@ def main(table):
         try:
             exec(NAMES, names)
             exec(setup.replace("\\n", "\n"), names)
-            expression = compile(code.replace("\\n", "\n"), name, "eval")
+            expression = compile(code, name, "eval")
             eval(expression, names)
             torch.cuda.synchronize()
             trace.take()

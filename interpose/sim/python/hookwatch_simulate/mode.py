@@ -12,6 +12,7 @@ _FAKE = torch._C._TorchDispatchModeKey.FAKE
 _FUNCTIONAL = torch._C._TorchDispatchModeKey.FUNCTIONAL
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _CPU = torch.device("cpu")
+_EAGER = torch._C.DispatchKey.CompositeExplicitAutograd
 _ON_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _ON_CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
 _construct_storage = torch._C._construct_storage_from_data_pointer
@@ -135,8 +136,8 @@ class ValueMode(TorchDispatchMode):
         """An operator made of others: its own kernel is run with the mode on, so that what it calls is computed and what it
         decides by reading the device is decided by values."""
         with self:
-            if not isinstance(func, torch._ops.OpOverload):
-                return func(*args, **kwargs)
+            if not isinstance(func, torch._ops.OpOverload):  # a higher-order operator
+                return func.py_kernels[_EAGER](*args, **kwargs)
             device = _device_in(args) or _device_in(kwargs.values())
             return func.redispatch(_ON_CPU if device is None else _ON_CUDA, *args, **kwargs)
 
@@ -171,7 +172,10 @@ class ValueMode(TorchDispatchMode):
             return out
         if plan.single:
             return out if plan.aliased[0] else _result(out, values, plan.name)
-        results = [o if a else _result(o, v, plan.name) for o, v, a in zip(out, values, plan.aliased)]
+        results = [
+            o if a or (n and _is_empty(o)) else _result(o, v, plan.name)
+            for n, (o, v, a) in enumerate(zip(out, values, plan.aliased))
+        ]
         return type(out)(results) if type(out) in (tuple, list) else type(out)(*results)
 
 
@@ -209,6 +213,11 @@ def _random(compute, index, args, kwargs, host_args, host_kwargs):
         return compute(*map(swap, host_args), **{k: swap(v) for k, v in host_kwargs.items()})
     finally:
         cpu.set_state(before)
+
+
+def _is_empty(result):
+    """A further result the caller did not ask for."""
+    return isinstance(result, torch.Tensor) and result.numel() == 0
 
 
 def _store(real, computed, name):

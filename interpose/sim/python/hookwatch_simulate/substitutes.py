@@ -1,6 +1,8 @@
 """Operators that exist on CUDA only, computed from ones the CPU has. Each takes the operator's own arguments as CPU tensors and
 returns its results in order; None stands for a result that nothing computes with (random-number state, workspaces)."""
 
+import threading
+
 import torch
 
 aten = torch.ops.aten
@@ -165,6 +167,68 @@ def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     return o * cy.tanh(), cy, torch.cat([i, f, g, o], 1)
 
 
+def _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, bidirectional, batch_sizes):
+    """(output, last state, last cell) of a cuDNN network; mode 0 relu, 1 tanh, 2 LSTM, 3 GRU."""
+    if dropout and train:
+        raise NotImplementedError("dropout between the layers of a recurrent network")
+    biased = per_layer >= 4
+    state = [hx, cx] if mode == 2 else hx
+    name = ("rnn_relu", "rnn_tanh", "lstm", "gru")[mode]
+    if batch_sizes:
+        sizes = torch.tensor(batch_sizes)
+        out, *last = getattr(aten, name).data(x, sizes, state, weights, biased, layers, 0.0, train, bidirectional)
+    else:
+        out, *last = getattr(aten, name).input(
+            x, state, weights, biased, layers, 0.0, train, bidirectional, batch_first
+        )
+    return out, last[0], last[1] if mode == 2 else None
+
+
+def cudnn_rnn(
+    x, weights, per_layer, packed, hx, cx, mode, hidden, projected, layers, batch_first, dropout, train, both, sizes, drop_state
+):
+    out = _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, both, sizes)
+    return *out, None, None
+
+
+def cudnn_rnn_backward(
+    x, weights, per_layer, packed, hx, cx, out, grad_out, grad_hy, grad_cy, mode, hidden, projected, layers, batch_first,
+    dropout, train, both, sizes, drop_state, reserve, mask,
+):  # fmt: skip
+    leaves = [t.detach().clone().requires_grad_() for t in (x, hx, *([cx] if mode == 2 else []), *weights)]
+    first = 3 if mode == 2 else 2
+
+    def again():
+        cell = leaves[2] if mode == 2 else None
+        results = _recurrent(
+            leaves[0], leaves[first:], per_layer, leaves[1], cell, mode, layers, batch_first, dropout, train, both, sizes
+        )
+        pairs = [(r, g) for r, g in zip(results, (grad_out, grad_hy, grad_cy)) if r is not None and g is not None]
+        return torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True)
+
+    grads = [torch.zeros_like(t) if g is None else g for t, g in zip(leaves, _with_autograd(again))]
+    return grads[0], grads[1], grads[2] if mode == 2 else None, grads[first:]
+
+
+def _with_autograd(function):
+    """Inside a dispatch mode autograd is off for this thread; a thread of its own has it."""
+    result = []
+
+    def run():
+        try:
+            with torch.enable_grad():
+                result.append(function())
+        except Exception as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(result[0], Exception):
+        raise result[0]
+    return result[0]
+
+
 # ---- products with an output type of their own ----
 def mm_dtype(a, b, dtype):
     return (a.float() @ b.float()).to(dtype)
@@ -216,6 +280,8 @@ TABLE = {
     "aten::batch_norm_backward_elemt": batch_norm_backward_elemt,
     "aten::_fused_rms_norm_backward": rms_norm_backward,
     "aten::_thnn_fused_lstm_cell": lstm_cell,
+    "aten::_cudnn_rnn": cudnn_rnn,
+    "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
     "aten::mm.dtype": mm_dtype,
     "aten::bmm.dtype": mm_dtype,
     "aten::addmm.dtype": addmm_dtype,
