@@ -276,7 +276,7 @@ static hw_val evaluate_boolean(struct hw_world *world, struct hw_frame *frame, T
     hw_narrow(world, frame, left_node, !strcmp(op, "and"));
     hw_val right = hw_evaluate(world, frame, hw_node_field(node, HW_F_RIGHT));
     hw_env_copy(&frame->now, &before);
-    free(before.items);
+    hw_env_free(&before);
     /* The left operand's own truth value is settled by now: only its host part goes on. */
     hw_val passed = is_device(left) && !strcmp(op, "and") ? NULL : left;
     return hw_value_join(world, passed, right);
@@ -296,7 +296,7 @@ static hw_val evaluate_conditional(struct hw_world *world, struct hw_frame *fram
     hw_narrow(world, frame, test, false);
     value = hw_value_join(world, value, hw_evaluate(world, frame, otherwise));
     hw_env_copy(&frame->now, &before);
-    free(before.items);
+    hw_env_free(&before);
     return value;
 }
 
@@ -324,7 +324,7 @@ static hw_val evaluate_comprehension(struct hw_world *world, struct hw_frame *fr
         result = hw_value_list(world, hw_evaluate(world, frame, body));
     }
     hw_env_copy(&frame->now, &before);
-    free(before.items);
+    hw_env_free(&before);
     return result;
 }
 

@@ -66,14 +66,14 @@ void hw_world_free(struct hw_world *world)
         free(function->frames);
     }
     for (struct hw_frame *frame = world->frames; frame; frame = frame->next) {
-        free(frame->now.items);
-        free(frame->all.items);
+        hw_env_free(&frame->now);
+        hw_env_free(&frame->all);
         free(frame->outer);
     }
     for (struct hw_module *module = world->modules; module; module = module->next) {
         for (struct hw_class *cls = module->classes; cls; cls = cls->next) {
-            free(cls->attrs.items);
-            free(cls->earlier.items);
+            hw_env_free(&cls->attrs);
+            hw_env_free(&cls->earlier);
             free(cls->bases);
         }
         hw_text_free(module->source);

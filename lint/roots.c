@@ -162,10 +162,9 @@ static void run_generic(struct hw_world *world, hw_val value, hw_val self)
     hw_val bound = value;
     if (self && function->owner && !function->is_static && !value->count)
         bound = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = value->a, .b = value->b, .count = 1}, &self);
-    size_t before = function->frame_count;
     hw_invoke(world, NULL, bound, &args);
-    if (function->frame_count > before)
-        find_named(world, function->frames[before]);
+    for (size_t i = 0; i < function->frame_count; i++) /* those of earlier calls too: a factory may have been called by name */
+        find_named(world, function->frames[i]);
 }
 
 static void run_class(struct hw_world *world, struct hw_class *cls)

@@ -4,23 +4,65 @@
 
 #include "lint/world.h"
 
+enum { FEW_NAMES = 24 }; /* up to here a plain search is faster than a table */
+
+static size_t hash_of(const char *name, size_t slot_count)
+{
+    return (size_t)(((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 20) & (slot_count - 1);
+}
+
+static void rehash(struct hw_env *env)
+{
+    env->slot_count = env->slot_count ? env->slot_count : 64;
+    while (env->slot_count < 2 * env->count + 2)
+        env->slot_count *= 2;
+    env->slots = hw_realloc(env->slots, env->slot_count * sizeof *env->slots);
+    memset(env->slots, 0, env->slot_count * sizeof *env->slots);
+    for (size_t i = 0; i < env->count; i++) {
+        size_t at = hash_of(env->items[i].name, env->slot_count);
+        while (env->slots[at])
+            at = (at + 1) & (env->slot_count - 1);
+        env->slots[at] = (uint32_t)i + 1;
+    }
+}
+
+static struct hw_binding *find(const struct hw_env *env, const char *name)
+{
+    if (!env->slots) {
+        for (size_t i = 0; i < env->count; i++)
+            if (env->items[i].name == name)
+                return &env->items[i];
+        return NULL;
+    }
+    for (size_t at = hash_of(name, env->slot_count); env->slots[at]; at = (at + 1) & (env->slot_count - 1))
+        if (env->items[env->slots[at] - 1].name == name)
+            return &env->items[env->slots[at] - 1];
+    return NULL;
+}
+
 hw_val hw_env_get(const struct hw_env *env, const char *name)
 {
-    for (size_t i = 0; i < env->count; i++)
-        if (env->items[i].name == name)
-            return env->items[i].value;
-    return NULL;
+    const struct hw_binding *binding = find(env, name);
+    return binding ? binding->value : NULL;
 }
 
 static struct hw_binding *slot(struct hw_env *env, const char *name)
 {
-    for (size_t i = 0; i < env->count; i++)
-        if (env->items[i].name == name)
-            return &env->items[i];
+    struct hw_binding *binding = find(env, name);
+    if (binding)
+        return binding;
     if (env->count == env->room)
         env->items = hw_realloc(env->items, (env->room = env->room * 2 + 8) * sizeof *env->items);
-    env->items[env->count] = (struct hw_binding){name, NULL};
-    return &env->items[env->count++];
+    env->items[env->count++] = (struct hw_binding){name, NULL};
+    if (env->slots && 2 * env->count < env->slot_count) {
+        size_t at = hash_of(name, env->slot_count);
+        while (env->slots[at])
+            at = (at + 1) & (env->slot_count - 1);
+        env->slots[at] = (uint32_t)env->count;
+    } else if (env->count > FEW_NAMES) {
+        rehash(env);
+    }
+    return &env->items[env->count - 1];
 }
 
 void hw_env_set(struct hw_env *env, const char *name, hw_val value)
@@ -41,6 +83,23 @@ void hw_env_copy(struct hw_env *to, const struct hw_env *from)
     to->count = from->count;
     if (from->count)
         memcpy(to->items, from->items, from->count * sizeof *to->items);
+    if (from->slots) {
+        if (to->slot_count != from->slot_count)
+            to->slots = hw_realloc(to->slots, from->slot_count * sizeof *to->slots);
+        memcpy(to->slots, from->slots, from->slot_count * sizeof *to->slots);
+        to->slot_count = from->slot_count;
+    } else {
+        free(to->slots);
+        to->slots = NULL;
+        to->slot_count = 0;
+    }
+}
+
+void hw_env_free(struct hw_env *env)
+{
+    free(env->items);
+    free(env->slots);
+    *env = (struct hw_env){0};
 }
 
 struct hw_frame *hw_frame_new(struct hw_world *world, struct hw_module *module, struct hw_frame *parent)

@@ -70,8 +70,8 @@ static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode no
     }
     (void)first;
     merge(world, &frame->now, &frame->dead, &after, after_dead);
-    free(before.items);
-    free(after.items);
+    hw_env_free(&before);
+    hw_env_free(&after);
 }
 
 static void execute_loop(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -92,7 +92,7 @@ static void execute_loop(struct hw_world *world, struct hw_frame *frame, TSNode 
         frame->dead = false;
         for (size_t i = 0; i < before.count; i++)
             hw_env_join(world, &frame->now, before.items[i].name, before.items[i].value);
-        free(before.items);
+        hw_env_free(&before);
     }
     frame->loops--;
     TSNode otherwise = child_of_kind(node, HW_N_ELSE);
@@ -137,9 +137,9 @@ static void execute_try(struct hw_world *world, struct hw_frame *frame, TSNode n
             hw_execute(world, frame, child_of_kind(child, HW_N_BLOCK));
             frame->dead |= dead;
         }
-    free(before.items);
-    free(after.items);
-    free(raised.items);
+    hw_env_free(&before);
+    hw_env_free(&after);
+    hw_env_free(&raised);
 }
 
 static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -182,8 +182,8 @@ static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode
         frame->dead = false;
         merge(world, &frame->now, &frame->dead, &after, after_dead);
     }
-    free(before.items);
-    free(after.items);
+    hw_env_free(&before);
+    hw_env_free(&after);
 }
 
 static void execute_with(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -246,11 +246,10 @@ static void define_function(struct hw_world *world, struct hw_frame *frame, TSNo
 static void define_class(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     struct hw_class *cls = hw_class_of(world, frame, node);
-    struct hw_env renewed = {0};
     if (!cls->frame || cls->frame->generation != world->generation) {
-        free(cls->earlier.items);
+        hw_env_free(&cls->earlier);
         cls->earlier = cls->attrs;
-        cls->attrs = renewed;
+        cls->attrs = (struct hw_env){0};
     }
     cls->base_count = 0;
     TSNode bases = hw_node_field(node, HW_F_SUPERCLASSES), base;

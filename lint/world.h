@@ -26,10 +26,12 @@ struct hw_binding {
     hw_val value;
 };
 
-/* Names and values, in order of first assignment. */
+/* Names and values, in order of first assignment. Zeroed: empty. */
 struct hw_env {
     struct hw_binding *items;
     size_t count, room;
+    uint32_t *slots; /* hash of the name's address -> position + 1; only once there are many names */
+    size_t slot_count;
 };
 
 struct hw_names {
@@ -160,6 +162,7 @@ hw_val hw_env_get(const struct hw_env *env, const char *name);
 void hw_env_set(struct hw_env *env, const char *name, hw_val value);
 void hw_env_join(struct hw_world *world, struct hw_env *env, const char *name, hw_val value);
 void hw_env_copy(struct hw_env *to, const struct hw_env *from);
+void hw_env_free(struct hw_env *env);
 
 /* modules.c */
 struct hw_world *hw_world_new(const struct hw_lint_options *options);
