@@ -196,6 +196,8 @@ static bool add_process(struct hw_report *report, const struct hw_trace_view *vi
         .ended = h->ended == HW_ENDED_EXIT ? HW_ENDED_EXIT : HW_ENDED_UNKNOWN,
         .sim_mode = h->sim_mode <= HW_SIM_VALUES_INACTIVE ? (enum hw_sim_mode)h->sim_mode : HW_SIM_NONE,
         .coverage = h->coverage,
+        .blind_library = strdup(h->driver_user),
+        .lost = h->lost,
     };
     for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++) {
         add_totals(&report->totals[scope], &h->totals[scope]);
@@ -209,8 +211,8 @@ static bool add_process(struct hw_report *report, const struct hw_trace_view *vi
     return true;
 }
 
-/* What one process could not see, in words, with the number that it lowers the whole report to. */
-static void note_process(struct hw_report *report, const struct hw_report_process *p, const struct hw_trace_header *h)
+/* What one process could not see, in words, and what that makes of the whole report's coverage. */
+static void note_process(struct hw_report *report, const struct hw_report_process *p)
 {
     char who[96];
     if (p->rank >= 0)
@@ -240,15 +242,14 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!(p->coverage & rows[i].bit))
             continue;
-        /* A helper process that loads the framework and stays idle says nothing about the job. */
         bool library = rows[i].bit & (HW_COVERAGE_DRIVER_USER | HW_COVERAGE_STATIC_RUNTIME);
-        hw_report_note(report, "%s: %s%s%s%s", who, rows[i].text, library ? " (" : "", library ? h->driver_user : "",
+        hw_report_note(report, "%s: %s%s%s%s", who, rows[i].text, library ? " (" : "", library ? p->blind_library : "",
                        library ? ")" : "");
         if (rows[i].status > report->coverage)
             report->coverage = rows[i].status;
     }
-    if (h->lost) {
-        hw_report_note(report, "%s: %llu calls could not be recorded by line", who, (unsigned long long)h->lost);
+    if (p->lost) {
+        hw_report_note(report, "%s: %llu calls could not be recorded by line", who, (unsigned long long)p->lost);
         if (report->coverage < HW_COVERAGE_PARTIAL)
             report->coverage = HW_COVERAGE_PARTIAL;
     }
@@ -263,8 +264,6 @@ static int load_one(struct hw_report *report, struct index **index, const struct
         return -1;
     }
     bool good = add_process(report, &view);
-    if (good)
-        note_process(report, &report->processes[report->process_count - 1], &view.header);
     size_t cursor = 0;
     for (const struct hw_record *record; good && (record = hw_trace_view_next(&view, &cursor));)
         if (record->kind == HW_RECORD_SITE)
@@ -346,6 +345,38 @@ static void look_at_simulation(struct hw_report *report)
         hw_report_note(report, "some processes ran on the simulated stack and some did not");
 }
 
+static void free_process(struct hw_report_process *p)
+{
+    free(p->host);
+    free(p->python);
+    free(p->path);
+    free(p->blind_library);
+}
+
+/* A launcher or a helper loads the framework and computes nothing. Beside processes that did, and as long as it is no rank, it
+ * takes nothing from what was seen; alone, it means that nothing was. */
+static void set_idle_aside(struct hw_report *report)
+{
+    size_t busy = 0, kept = 0, idle = 0;
+    for (size_t i = 0; i < report->process_count; i++)
+        busy += !(report->processes[i].coverage & HW_COVERAGE_NOTHING_SEEN);
+    if (!busy)
+        return;
+    for (size_t i = 0; i < report->process_count; i++) {
+        struct hw_report_process *p = &report->processes[i];
+        if (p->rank < 0 && (p->coverage & HW_COVERAGE_NOTHING_SEEN)) {
+            free_process(p);
+            idle++;
+        } else {
+            report->processes[kept++] = *p;
+        }
+    }
+    report->process_count = kept;
+    if (idle)
+        hw_report_note(report, "%zu process%s without a rank loaded CUDA and made no call: a launcher or a helper", idle,
+                       idle == 1 ? "" : "es");
+}
+
 static int list_traces(const char *dir, char ***paths, long *count, struct hw_report *report)
 {
     size_t elsewhere;
@@ -384,6 +415,9 @@ int hw_report_load(const struct hw_report_options *options, struct hw_report *re
     free(paths);
     free_index(index);
     if (status == 0) {
+        set_idle_aside(report);
+        for (size_t i = 0; i < report->process_count; i++)
+            note_process(report, &report->processes[i]);
         look_at_simulation(report);
         if (options->lint.run) {
             report->with_lint = true;
@@ -416,11 +450,8 @@ void hw_report_free(struct hw_report *report)
             free(row->stack[k].filename);
         }
     }
-    for (size_t i = 0; i < report->process_count; i++) {
-        free(report->processes[i].host);
-        free(report->processes[i].python);
-        free(report->processes[i].path);
-    }
+    for (size_t i = 0; i < report->process_count; i++)
+        free_process(&report->processes[i]);
     for (size_t i = 0; i < report->note_count; i++)
         free(report->notes[i]);
     free(report->rows);

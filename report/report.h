@@ -41,7 +41,9 @@ struct hw_report_process {
     uint64_t steps;
     enum hw_ended ended;
     enum hw_sim_mode sim_mode;
-    uint32_t coverage;
+    uint32_t coverage; /* bits of enum hw_coverage */
+    char *blind_library; /* what the bits about libraries mean */
+    uint64_t lost;
 };
 
 enum hw_coverage_status { HW_COVERAGE_FULL, HW_COVERAGE_PARTIAL, HW_COVERAGE_UNKNOWN };

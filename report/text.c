@@ -127,7 +127,7 @@ static void put_row(const struct view *v, const struct hw_report_row *r, const c
     put_duration(v, r->wait_ns);
     fputs("  ", v->out);
     if (v->report->with_lint)
-        fprintf(v->out, "%-9s ", evidence(r));
+        fprintf(v->out, "%-9s ", r->rule ? evidence(r) : "");
     put(v, where, WHERE + (v->report->with_lint ? 0 : 10), false);
     fputc(' ', v->out);
     shorten(r->hook, hook, sizeof hook);
