@@ -1,5 +1,5 @@
 /* The few CUDA structures, codes and enumerators the simulated stack reads or writes, written down from their documented
- * layout (CUDA 13) so that no NVIDIA header is needed. tests/e2e/test_sim_abi.py checks them against a toolkit where one is. */
+ * layout (CUDA 13) so that no NVIDIA header is needed. tests/e2e/test_sim_tables.py checks them against a toolkit where one is. */
 #ifndef HW_SIM_CUDA_ABI_H
 #define HW_SIM_CUDA_ABI_H
 

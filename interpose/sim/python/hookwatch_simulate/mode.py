@@ -8,11 +8,9 @@ from . import runtime
 from .knowledge import COMPUTED_NAMESPACES, PASS, TAKEN_APART, host_reads
 from .substitutes import TABLE as SUBSTITUTES
 
-_FAKE = torch._C._TorchDispatchModeKey.FAKE
-_FUNCTIONAL = torch._C._TorchDispatchModeKey.FUNCTIONAL
+_TRACING = tuple(getattr(torch._C._TorchDispatchModeKey, name) for name in ("FAKE", "PROXY", "FUNCTIONAL"))
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _CPU = torch.device("cpu")
-_EAGER = torch._C.DispatchKey.CompositeExplicitAutograd
 _ON_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _ON_CUDA = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
 _construct_storage = torch._C._construct_storage_from_data_pointer
@@ -89,8 +87,8 @@ class _Plan:
 
     @staticmethod
     def _choose(func):
-        if not isinstance(func, torch._ops.OpOverload):
-            return "inside"
+        if not isinstance(func, torch._ops.OpOverload):  # a higher-order operator
+            return "inside" if func is torch.ops.higher_order.cond else "pass"
         if func.namespace not in COMPUTED_NAMESPACES:
             return "pass" if func.namespace in ("c10d", "_c10d_functional", "symm_mem") else "inside"
         if func.is_view or func._schema.name in PASS:
@@ -106,13 +104,16 @@ class ValueMode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        for key in _TRACING:
+            if _get_mode(key) is not None:
+                return func(*args, **kwargs)
         for t in types:
             if t not in _PLAIN:
                 return NotImplemented  # a subclass runs first; what it calls comes back here
         plan = _plans.get(func)
         if plan is None:
             plan = _plans[func] = _Plan(func)
-        if plan.action == "pass" or _get_mode(_FAKE) is not None or _get_mode(_FUNCTIONAL) is not None:
+        if plan.action == "pass":
             return func(*args, **kwargs)
         if plan.action == "inside":
             return self._inside(func, args, kwargs)
@@ -136,8 +137,9 @@ class ValueMode(TorchDispatchMode):
         """An operator made of others: its own kernel is run with the mode on, so that what it calls is computed and what it
         decides by reading the device is decided by values."""
         with self:
-            if not isinstance(func, torch._ops.OpOverload):  # a higher-order operator
-                return func.py_kernels[_EAGER](*args, **kwargs)
+            if func is torch.ops.higher_order.cond:
+                condition, when_true, when_false, operands = args
+                return (when_true if condition else when_false)(*operands)
             device = _device_in(args) or _device_in(kwargs.values())
             return func.redispatch(_ON_CPU if device is None else _ON_CUDA, *args, **kwargs)
 
