@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 
 import torch
@@ -98,7 +99,7 @@ def values():
     dist.destroy_process_group()
 
 
-def opposite():
+def asynchronous():
     """Two ranks use two communicators in opposite order, without a wait between: a device does both, a host that waits hangs."""
     start()
     groups = [dist.new_group([0, 1]), dist.new_group([0, 1])]
@@ -113,9 +114,11 @@ def opposite():
     assert [t.tolist() for t in tensors] == [[3.0] * 4] * 2
 
 
+    unfinished()
+
+
 def unfinished():
     """What nobody answers is not ready, and host waits wait for it."""
-    start()
     dist.barrier()
     if rank == 0:
         t, event = torch.ones(1 << 20).cuda(), torch.cuda.Event()
@@ -128,25 +131,38 @@ def unfinished():
         event.synchronize()
         assert event.query() and t[0].item() == 2.0
     else:
-        while not os.path.exists(sys.argv[2]):
-            time.sleep(0.01)
+        wait_for_file(sys.argv[2])
         t = torch.ones(1 << 20).cuda()
         dist.all_reduce(t)
         torch.cuda.synchronize()
 
 
 def missing():
-    """One rank never comes: named, and given up by torch's watchdog."""
-    from datetime import timedelta
-
-    start(timeout=timedelta(seconds=3))
+    """One rank never comes: it is named, and an abort lets the host that waits for it go on."""
+    start()
     dist.all_reduce(torch.ones(1).cuda())
     torch.cuda.synchronize()
+    said = sys.argv[2]
     if rank == 0:
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+        threading.Thread(target=abort_when_said, args=(said,)).start()
         dist.all_reduce(torch.ones(1).cuda())
         torch.cuda.synchronize()
-    else:
-        time.sleep(60)
+        open(said + ".done", "w").close()
+    wait_for_file(said + ".done")
+    print(f"rank {rank} missing", flush=True)
+    os._exit(0)
+
+
+def abort_when_said(path):
+    while "STUCK" not in open(path).read():
+        time.sleep(0.01)
+    dist.distributed_c10d._abort_process_group()
+
+
+def wait_for_file(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
 
 
 globals()[sys.argv[1]]()
