@@ -234,33 +234,37 @@ static void put_title(const struct view *v)
                 paint(v, PLAIN));
 }
 
+static void put_total(const struct view *v, const char *what, size_t field)
+{
+    uint64_t n[HW_SCOPE_COUNT];
+    for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++)
+        memcpy(&n[scope], (const char *)&v->report->totals[scope] + field, sizeof n[scope]);
+    fprintf(v->out, "%-12s %llu in hooks, %llu in flushes, %llu in framework hooks, %llu elsewhere\n", what,
+            (unsigned long long)n[HW_SCOPE_HOOK], (unsigned long long)n[HW_SCOPE_FLUSH], (unsigned long long)n[HW_SCOPE_FRAMEWORK],
+            (unsigned long long)n[HW_SCOPE_OUTSIDE]);
+}
+
 static void put_totals(const struct view *v)
 {
-    const struct hw_trace_totals *hook = &v->report->totals[HW_SCOPE_HOOK], *flush = &v->report->totals[HW_SCOPE_FLUSH],
-                                 *framework = &v->report->totals[HW_SCOPE_FRAMEWORK],
-                                 *outside = &v->report->totals[HW_SCOPE_OUTSIDE];
-    fprintf(v->out,
-            "\nhost waits: %llu in hooks, %llu in flushes, %llu in framework hooks, %llu elsewhere; "
-            "collectives: %llu, %llu, %llu, %llu\n",
-            (unsigned long long)hook->waits, (unsigned long long)flush->waits, (unsigned long long)framework->waits,
-            (unsigned long long)outside->waits, (unsigned long long)hook->collectives, (unsigned long long)flush->collectives,
-            (unsigned long long)framework->collectives, (unsigned long long)outside->collectives);
+    fputc('\n', v->out);
+    put_total(v, "host waits:", offsetof(struct hw_trace_totals, waits));
+    put_total(v, "collectives:", offsetof(struct hw_trace_totals, collectives));
 }
 
 static void put_end(const struct view *v)
 {
     const struct hw_report *report = v->report;
     static const char *const status[] = {"full", "PARTIAL", "UNKNOWN"};
-    fprintf(v->out, "coverage: %s%s%s", paint(v, report->coverage == HW_COVERAGE_FULL ? "" : YELLOW), status[report->coverage],
+    fprintf(v->out, "%-12s %s%s%s", "coverage:", paint(v, report->coverage == HW_COVERAGE_FULL ? "" : YELLOW), status[report->coverage],
             paint(v, report->coverage == HW_COVERAGE_FULL ? "" : PLAIN));
     fputs(report->coverage == HW_COVERAGE_FULL ? " (CUDA runtime and NCCL calls through dynamic symbols)\n" : "\n", v->out);
     for (size_t i = 0; i < report->note_count; i++)
-        fprintf(v->out, "  %s\n", report->notes[i]);
+        fprintf(v->out, "             %s\n", report->notes[i]);
     size_t findings = count_rows(report, hw_report_counts), notes = count_rows(report, is_note);
     if (report->coverage == HW_COVERAGE_UNKNOWN && !findings)
         fputs("Nothing was found, and nothing could have been: see the coverage above.", v->out);
     else
-        fprintf(v->out, "%zu line%s break a rule.", findings, findings == 1 ? "" : "s");
+        fprintf(v->out, findings == 1 ? "%zu line breaks a rule." : "%zu lines break a rule.", findings);
     if (notes)
         fprintf(v->out, " %zu note%s (%s).", notes, notes == 1 ? "" : "s", "caches filling; --output-format json lists them");
     fputc('\n', v->out);

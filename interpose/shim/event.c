@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define POLL_LIMIT 64 /* queries in a row at one instruction that make a loop */
+#define POLL_LIMIT 64 /* queries in a row that make a loop */
 
 __thread struct hw_thread hw_thread;
 
@@ -159,6 +159,19 @@ static bool fold(struct hw_thread *thread, struct hw_event *event)
     return true;
 }
 
+/* Many queries in a row from one line, with no launch between them. */
+static bool is_poll_loop(struct hw_thread *thread, const struct hw_place *place)
+{
+    const void *at = place->site_code ? (const char *)place->site_code + place->site_lasti : NULL;
+    uint32_t launches = (uint32_t)hw_trace->threads[thread->slot ? thread->slot - 1 : 0].launches;
+    if (thread->poll_at != at || thread->poll_launches != launches) {
+        thread->poll_at = at;
+        thread->poll_launches = launches;
+        thread->polls = 0;
+    }
+    return ++thread->polls >= POLL_LIMIT;
+}
+
 static bool wants_site(struct hw_thread *thread, const struct hw_event *event, const struct hw_place *place)
 {
     switch (event->kind) {
@@ -168,11 +181,7 @@ static bool wants_site(struct hw_thread *thread, const struct hw_event *event, c
         /* a pinned upload waits for nobody, unless a wait follows */
         return event->direction == HW_D2H || event->pageable;
     case HW_KIND_QUERY:
-        if (thread->poll_instr != place->top_instr) {
-            thread->poll_instr = place->top_instr;
-            thread->polls = 0;
-        }
-        return ++thread->polls >= POLL_LIMIT;
+        return is_poll_loop(thread, place);
     case HW_KIND_CAPTURE_BEGIN:
     case HW_KIND_CAPTURE_END:
     case HW_KIND_GROUP_START:

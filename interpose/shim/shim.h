@@ -85,7 +85,7 @@ struct hw_thread {
     int8_t autograd; /* 1 an autograd worker, -1 not, 0 not asked */
     uint8_t copy_scope;
     bool copy_pending; /* an asynchronous copy whose wait may follow */
-    uint32_t polls;
+    uint32_t polls, poll_launches;
     const char *window[HW_WINDOWS];
     void *copy_stream;
     const void *copy_frame, *copy_instr; /* innermost frame and instruction at the copy */
@@ -93,7 +93,7 @@ struct hw_thread {
     const void *flush_frame; /* root of the last flush window */
     uint64_t flush_hash;
     uint64_t flush_copies;
-    const void *poll_instr;
+    const void *poll_at; /* line of the last queries */
 };
 extern __thread struct hw_thread hw_thread;
 

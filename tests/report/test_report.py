@@ -57,7 +57,7 @@ def test_text_fits_and_counts_per_step_and_rank(hookwatch, two_ranks):
     assert max(map(len, text.splitlines())) <= 100
     upload = next(line for line in text.splitlines() if line.startswith("HW107"))
     assert upload.split()[1:3] == ["6", "1.0"]
-    assert "3 steps, 2 processes" in text and "coverage: full" in text
+    assert "3 steps, 2 processes" in text and "\ncoverage:    full" in text
 
 
 def test_every_format_prints(hookwatch, two_ranks):
@@ -70,8 +70,8 @@ def test_every_format_prints(hookwatch, two_ranks):
 
 
 def test_fail_on(hookwatch, two_ranks):
-    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW2").returncode == 0
-    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW2,HW107").returncode == 1
+    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW4").returncode == 0
+    assert hook_report(hookwatch, two_ranks, "--fail-on", "HW4,HW107").returncode == 1
     assert hook_report(hookwatch, two_ranks, "--exit-zero").returncode == 0
     assert hook_report(hookwatch, two_ranks, "--fail-on", "HW999").returncode == 2
 

@@ -21,6 +21,36 @@ def upload():
     plugin.user_copy_async_13(target, source, ctypes.c_size_t(8), 1)
 
 
+def copy_to_host():
+    source, target = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+    plugin.user_copy_async_13(target, source, ctypes.c_size_t(64), 2)
+
+
+def wait():
+    plugin.user_synchronize()
+
+
+def allocate():
+    plugin.user_allocate()
+
+
+def poll(times):
+    plugin.user_poll(times)
+
+
+def all_reduce():
+    plugin.user_group(1)
+
+
+def all_gather_object():
+    plugin.user_broadcast()
+
+
+def barrier():
+    plugin.user_broadcast()
+    plugin.user_synchronize()
+
+
 class Tensor:
     def __bool__(self):
         return bool(read(1))

@@ -3,6 +3,7 @@ get one. Arguments: the plugin. No framework is installed: framework.py, beside 
 
 import functools
 import logging
+import operator
 import sys
 import threading
 
@@ -73,6 +74,40 @@ def _make_text_hook():
 def _make_upload_hook():
     def hook():
         framework.upload()  # HW107
+
+    return hook
+
+
+def _make_wait_hook():
+    def hook():
+        framework.copy_to_host()  # HW102
+        framework.wait()  # HW106
+        framework.poll(200)  # HW110
+        framework.poll(3)
+
+    return hook
+
+
+def _make_collective_hook():
+    def hook():
+        framework.all_reduce()  # HW201
+        framework.all_gather_object()  # HW202
+        framework.barrier()  # HW203
+
+    return hook
+
+
+def _make_allocation_hook():
+    def hook():
+        framework.allocate()  # HW108
+
+    return hook
+
+
+def _make_first_allocation_hook():
+    def hook():
+        if not kept:
+            framework.allocate()
 
     return hook
 
@@ -150,6 +185,16 @@ class TwoCopiesMonitor:
         kept.append(t.cpu())  # HW501
 
 
+class PairMonitor:
+    def step(self):
+        kept.append(t.cpu())
+
+
+def flush_pair(pair=(PairMonitor(), PairMonitor())):
+    """Two windows, although nothing in the caller tells them apart."""
+    list(map(operator.methodcaller("step"), pair))
+
+
 def _make_flushing_hook(monitor):
     def hook():
         monitor.step()
@@ -166,6 +211,7 @@ def under_frames(depth, function):
     return function() if depth <= 1 else under_frames(depth - 1, function)
 
 
+_make_first_allocation_hook()()
 hooks = [make() for name, make in list(globals().items()) if name.startswith("_make_") and name != "_make_flushing_hook"]
 hooks.append(_make_flushing_hook(InnerMonitor()))
 monitors = OneCopyMonitor(), LoopMonitor(), TwoCopiesMonitor()
@@ -179,3 +225,4 @@ for step in range(3):
     t.item(), t.cpu(), float(t)
     for monitor in monitors:
         monitor.step()
+    flush_pair()

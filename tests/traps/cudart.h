@@ -50,6 +50,21 @@ int cudaGetLastError(void)
     return 0;
 }
 
+int cudaMalloc(void **pointer, size_t size);
+int cudaMalloc(void **pointer, size_t size)
+{
+    static char memory[64];
+    *pointer = size <= sizeof memory ? memory : NULL;
+    return 0;
+}
+
+int cudaEventQuery(void *event);
+int cudaEventQuery(void *event)
+{
+    (void)event;
+    return 600; /* cudaErrorNotReady */
+}
+
 struct dim3 {
     unsigned x, y, z;
 };

@@ -14,6 +14,31 @@ int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, 
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
 
+int cudaMalloc(void **pointer, size_t size);
+int cudaEventQuery(void *event);
+
+int user_allocate(void);
+int user_allocate(void)
+{
+    void *pointer;
+    return cudaMalloc(&pointer, 8);
+}
+
+int user_synchronize(void);
+int user_synchronize(void)
+{
+    return cudaStreamSynchronize(NULL);
+}
+
+int user_poll(int times);
+int user_poll(int times)
+{
+    int result = 0;
+    for (int i = 0; i < times; i++)
+        result = cudaEventQuery(NULL);
+    return result;
+}
+
 int user_launch(void);
 int user_launch(void)
 {

@@ -18,8 +18,8 @@ static char trap_dir[PATH_MAX]; /* where the traps and their libraries are built
         }                                                                                                                      \
     } while (0)
 
-/* Runs main again with the shim preloaded, `first` (may be NULL) in front of it, traces in ./traces. */
-static inline void trap_under_shim(char **argv, const char *first)
+/* Runs main again with the shim preloaded between two libraries of the traps (either may be NULL), traces in ./traces. */
+static inline void trap_start(char **argv, const char *before, const char *after)
 {
     ssize_t n = readlink("/proc/self/exe", trap_dir, sizeof trap_dir - 1);
     CHECK(n > 0);
@@ -27,15 +27,27 @@ static inline void trap_under_shim(char **argv, const char *first)
     *strrchr(trap_dir, '/') = '\0';
     if (getenv("TRAP_CHILD"))
         return;
-    char preload[3 * PATH_MAX], library[PATH_MAX] = "";
-    if (first)
-        snprintf(library, sizeof library, "%.4000s/%s:", trap_dir, first);
-    snprintf(preload, sizeof preload, "%s%s/../../lib/libhookwatch.so", library, trap_dir);
+    char first[PATH_MAX] = "", last[PATH_MAX] = "", preload[4 * PATH_MAX];
+    if (before)
+        snprintf(first, sizeof first, "%.4000s/%s:", trap_dir, before);
+    if (after)
+        snprintf(last, sizeof last, ":%.4000s/%s", trap_dir, after);
+    snprintf(preload, sizeof preload, "%s%s/../../lib/libhookwatch.so%s", first, trap_dir, last);
     setenv("LD_PRELOAD", preload, 1);
     setenv("TRAP_CHILD", "1", 1);
     setenv("HOOKWATCH_DIR", "traces", 1);
     execv("/proc/self/exe", argv);
     CHECK(!"execv");
+}
+
+/* Runs main again with the shim preloaded, the library `first` (may be NULL) in front of it, or `next` behind it. */
+static inline void trap_under_shim(char **argv, const char *first)
+{
+    trap_start(argv, first, NULL);
+}
+static inline void trap_under_shim_before(char **argv, const char *next)
+{
+    trap_start(argv, NULL, next);
 }
 
 static inline void *trap_open(const char *library)

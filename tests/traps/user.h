@@ -27,3 +27,12 @@ int JOIN(user_read_, MAJOR)(void *dst, const void *src, size_t count)
     cudaStreamSynchronize(NULL);
     return result;
 }
+
+/* A copy on one stream and a wait for another. */
+int JOIN(user_read_apart_, MAJOR)(void *dst, const void *src, size_t count);
+int JOIN(user_read_apart_, MAJOR)(void *dst, const void *src, size_t count)
+{
+    int result = cudaMemcpyAsync(dst, src, count, 2, (void *)16);
+    cudaStreamSynchronize((void *)32);
+    return result;
+}
