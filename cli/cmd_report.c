@@ -122,7 +122,8 @@ static int parse(int argc, char **argv, struct cli *cli)
             break;
         case 'F':
             if (!hw_report_codes_valid(optarg)) {
-                fprintf(stderr, "hookwatch report: --fail-on %s: wants rule codes or their beginnings, such as HW101,HW2\n", optarg);
+                fprintf(stderr, "hookwatch report: --fail-on %s: wants rule codes or their beginnings, such as HW101,HW2\n",
+                        optarg);
                 return 2;
             }
             cli->fail_on = optarg;

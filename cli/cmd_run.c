@@ -59,8 +59,9 @@ static int find_libraries(char *out, size_t size)
     *strrchr(exe, '/') = '\0';
     for (size_t i = 0; i < 2; i++) {
         char dir[PATH_MAX], shim[PATH_MAX];
-        if (snprintf(dir, sizeof dir, i ? "%s/../lib/hookwatch" : "%s/../lib", exe) >= (int)sizeof dir || !realpath(dir, path) ||
-            snprintf(shim, sizeof shim, "%s/libhookwatch.so", path) >= (int)sizeof shim || access(shim, R_OK) != 0)
+        if (snprintf(dir, sizeof dir, i ? "%s/../lib/hookwatch" : "%s/../lib", exe) >= (int)sizeof dir ||
+            !realpath(dir, path) || snprintf(shim, sizeof shim, "%s/libhookwatch.so", path) >= (int)sizeof shim ||
+            access(shim, R_OK) != 0)
             continue;
         if (strpbrk(path, " :"))
             return die(path, "the loader splits LD_PRELOAD at spaces and colons; install hookwatch under another path");
@@ -186,8 +187,9 @@ static int is_library(const struct dirent *e)
 static int set_simulation(const struct run *run, const char *libraries)
 {
     if (access("/proc/driver/nvidia/version", F_OK) == 0)
-        return die("--simulate", "this machine has an NVIDIA driver; the simulated stack would hide the GPU. Leave the option away, or "
-                                 "run in a container without the driver");
+        return die("--simulate",
+                   "this machine has an NVIDIA driver; the simulated stack would hide the GPU. Leave the option away, or "
+                   "run in a container without the driver");
     char sim[PATH_MAX], path[PATH_MAX + 256];
     snprintf(sim, sizeof sim, "%s/sim", libraries);
     struct dirent **entries = NULL;
@@ -195,7 +197,8 @@ static int set_simulation(const struct run *run, const char *libraries)
     if (count <= 0)
         return die(sim, "the simulated stack is not built; run make");
     for (int i = 0; i < count; i++) {
-        bool late = strncmp(entries[i]->d_name, "libcuda.so", 10) == 0 || strncmp(entries[i]->d_name, "libnvidia-ml.so", 15) == 0;
+        bool late =
+            strncmp(entries[i]->d_name, "libcuda.so", 10) == 0 || strncmp(entries[i]->d_name, "libnvidia-ml.so", 15) == 0;
         snprintf(path, sizeof path, "%s/%s", sim, entries[i]->d_name);
         if (!late && !status)
             status = extend("LD_PRELOAD", path, false);

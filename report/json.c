@@ -103,7 +103,8 @@ static val_t *row(doc_t *doc, const struct hw_report *report, const struct hw_re
     return o;
 }
 
-static void add_rows(doc_t *doc, val_t *root, const char *key, const struct hw_report *report, enum hw_scope scope, bool findings)
+static void add_rows(doc_t *doc, val_t *root, const char *key, const struct hw_report *report, enum hw_scope scope,
+                     bool findings)
 {
     val_t *list = yyjson_mut_arr(doc);
     for (size_t i = 0; i < report->row_count; i++) {
@@ -152,9 +153,9 @@ int hw_report_json(const struct hw_report *report, FILE *out)
     yyjson_mut_obj_add_val(doc, coverage, "notes", notes);
     yyjson_mut_obj_add_val(doc, root, "coverage", coverage);
     yyjson_write_err error;
-    bool good = yyjson_mut_write_fp(out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_ALLOW_INVALID_UNICODE |
-                                                 YYJSON_WRITE_NEWLINE_AT_END,
-                                    NULL, &error);
+    bool good = yyjson_mut_write_fp(
+        out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_ALLOW_INVALID_UNICODE | YYJSON_WRITE_NEWLINE_AT_END, NULL,
+        &error);
     yyjson_mut_doc_free(doc);
     return good && fflush(out) == 0 ? 0 : -1;
 }

@@ -231,13 +231,15 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
          "the frames of this Python version cannot be read yet (3.11 can): no hook was recognised"},
         {HW_COVERAGE_PY_CHECK, HW_COVERAGE_UNKNOWN,
          "the frames of this Python build are laid out in a way that is not known: no hook was recognised"},
-        {HW_COVERAGE_SITES_FULL, HW_COVERAGE_PARTIAL, "more lines made calls than the table holds: the rest is in the totals only"},
+        {HW_COVERAGE_SITES_FULL, HW_COVERAGE_PARTIAL,
+         "more lines made calls than the table holds: the rest is in the totals only"},
         {HW_COVERAGE_TRACE_FULL, HW_COVERAGE_PARTIAL, "the trace could not grow (disk full or at its bound)"},
         {HW_COVERAGE_DRIVER_USER, HW_COVERAGE_PARTIAL,
          "a loaded library calls the CUDA driver directly, which is not watched yet"},
         {HW_COVERAGE_STATIC_RUNTIME, HW_COVERAGE_UNKNOWN,
          "a loaded library holds its own copy of the CUDA runtime, which cannot be watched"},
-        {HW_COVERAGE_DEEP_STACK, HW_COVERAGE_PARTIAL, "a Python stack was deeper than the 400 frames that are searched for hooks"},
+        {HW_COVERAGE_DEEP_STACK, HW_COVERAGE_PARTIAL,
+         "a Python stack was deeper than the 400 frames that are searched for hooks"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (!(p->coverage & rows[i].bit))
@@ -335,8 +337,9 @@ static void look_at_simulation(struct hw_report *report)
         simulated += report->processes[i].sim_mode != HW_SIM_NONE;
         values += report->processes[i].sim_mode == HW_SIM_VALUES;
         if (report->processes[i].sim_mode == HW_SIM_VALUES_INACTIVE)
-            hw_report_note(report, "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): "
-                                   "counts that depend on values may be wrong",
+            hw_report_note(report,
+                           "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): "
+                           "counts that depend on values may be wrong",
                            report->processes[i].pid);
     }
     report->simulated = simulated > 0;

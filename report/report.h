@@ -41,7 +41,7 @@ struct hw_report_process {
     uint64_t steps;
     enum hw_ended ended;
     enum hw_sim_mode sim_mode;
-    uint32_t coverage; /* bits of enum hw_coverage */
+    uint32_t coverage;   /* bits of enum hw_coverage */
     char *blind_library; /* what the bits about libraries mean */
     uint64_t lost;
 };
@@ -54,10 +54,10 @@ struct hw_report {
     struct hw_report_row *rows; /* findings, worst first; then flush, framework */
     size_t row_count, row_room;
     struct hw_trace_totals totals[HW_SCOPE_COUNT];
-    uint64_t launches;          /* all, the ones that no window could be given included */
-    uint64_t steps;             /* of the process with most; 0: unknown */
+    uint64_t launches; /* all, the ones that no window could be given included */
+    uint64_t steps;    /* of the process with most; 0: unknown */
     bool with_lint;
-    bool simulated, values;     /* made on the simulated stack; in value mode */
+    bool simulated, values; /* made on the simulated stack; in value mode */
     bool launch_blocking;
     enum hw_coverage_status coverage;
     char **notes;

@@ -13,7 +13,8 @@ static char *describe(const struct hw_report *report, const struct hw_report_row
         n = asprintf(&text, "%s: %llu times in %llu steps%s%s", r->rule->summary, (unsigned long long)r->count,
                      (unsigned long long)report->steps, r->api[0] ? ", " : "", r->api);
     else
-        n = asprintf(&text, "%s: %llu times%s%s", r->rule->summary, (unsigned long long)r->count, r->api[0] ? ", " : "", r->api);
+        n = asprintf(&text, "%s: %llu times%s%s", r->rule->summary, (unsigned long long)r->count, r->api[0] ? ", " : "",
+                     r->api);
     return n < 0 ? NULL : text;
 }
 

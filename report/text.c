@@ -226,12 +226,13 @@ static void put_title(const struct view *v)
         fprintf(v->out, ", Python %s", report->processes[0].python);
     fputc('\n', v->out);
     if (report->simulated)
-        fprintf(v->out, "%sSIMULATED (%s): no GPU took part. Counts are those of the real call sequence%s; waits are no times.%s\n",
+        fprintf(v->out,
+                "%sSIMULATED (%s): no GPU took part. Counts are those of the real call sequence%s; waits are no times.%s\n",
                 paint(v, YELLOW), report->values ? "values" : "zeros",
                 report->values ? "" : ", but branches saw zeros: an expected 0 proves nothing", paint(v, PLAIN));
     if (report->launch_blocking)
-        fprintf(v->out, "%sCUDA_LAUNCH_BLOCKING is set: every launch waits, so that no wait below is typical.%s\n", paint(v, YELLOW),
-                paint(v, PLAIN));
+        fprintf(v->out, "%sCUDA_LAUNCH_BLOCKING is set: every launch waits, so that no wait below is typical.%s\n",
+                paint(v, YELLOW), paint(v, PLAIN));
 }
 
 static void put_total(const struct view *v, const char *what, size_t field)
@@ -240,8 +241,8 @@ static void put_total(const struct view *v, const char *what, size_t field)
     for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++)
         memcpy(&n[scope], (const char *)&v->report->totals[scope] + field, sizeof n[scope]);
     fprintf(v->out, "%-12s %llu in hooks, %llu in flushes, %llu in framework hooks, %llu elsewhere\n", what,
-            (unsigned long long)n[HW_SCOPE_HOOK], (unsigned long long)n[HW_SCOPE_FLUSH], (unsigned long long)n[HW_SCOPE_FRAMEWORK],
-            (unsigned long long)n[HW_SCOPE_OUTSIDE]);
+            (unsigned long long)n[HW_SCOPE_HOOK], (unsigned long long)n[HW_SCOPE_FLUSH],
+            (unsigned long long)n[HW_SCOPE_FRAMEWORK], (unsigned long long)n[HW_SCOPE_OUTSIDE]);
 }
 
 static void put_totals(const struct view *v)
@@ -255,8 +256,8 @@ static void put_end(const struct view *v)
 {
     const struct hw_report *report = v->report;
     static const char *const status[] = {"full", "PARTIAL", "UNKNOWN"};
-    fprintf(v->out, "%-12s %s%s%s", "coverage:", paint(v, report->coverage == HW_COVERAGE_FULL ? "" : YELLOW), status[report->coverage],
-            paint(v, report->coverage == HW_COVERAGE_FULL ? "" : PLAIN));
+    fprintf(v->out, "%-12s %s%s%s", "coverage:", paint(v, report->coverage == HW_COVERAGE_FULL ? "" : YELLOW),
+            status[report->coverage], paint(v, report->coverage == HW_COVERAGE_FULL ? "" : PLAIN));
     fputs(report->coverage == HW_COVERAGE_FULL ? " (CUDA runtime and NCCL calls through dynamic symbols)\n" : "\n", v->out);
     for (size_t i = 0; i < report->note_count; i++)
         fprintf(v->out, "             %s\n", report->notes[i]);

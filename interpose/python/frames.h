@@ -103,9 +103,9 @@ size_t hw_py_text(const void *str, char *out, size_t size);
 
 /* What stands at an instruction of a code object. */
 struct hw_py_where {
-    int row;          /* 0: unknown */
-    int class;        /* enum hw_py_class of the instruction */
-    char callee[64];  /* name called, last attribute only; "" if the instruction is no call or it cannot be told */
+    int row;         /* 0: unknown */
+    int class;       /* enum hw_py_class of the instruction */
+    char callee[64]; /* name called, last attribute only; "" if the instruction is no call or it cannot be told */
 };
 void hw_py_locate(const void *code, int lasti, struct hw_py_where *where);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 struct finding {
-    bool cuda;           /* a CUDA or NCCL library is mapped */
-    bool framework;      /* and something that uses it */
+    bool cuda;      /* a CUDA or NCCL library is mapped */
+    bool framework; /* and something that uses it */
     char driver_user[64];
     uint32_t bits;
 };
@@ -22,7 +22,7 @@ static const struct {
     uint32_t bit;
 } blind[] = {
     {"libtriton.so", HW_COVERAGE_DRIVER_USER},
-    {"cuda_utils.", HW_COVERAGE_DRIVER_USER},  /* Triton's launcher */
+    {"cuda_utils.", HW_COVERAGE_DRIVER_USER}, /* Triton's launcher */
     {"libpaddle.so", HW_COVERAGE_STATIC_RUNTIME},
 };
 

@@ -75,7 +75,8 @@ static void count_visit(uint64_t key)
     add(&hw_trace->flush_windows, 1);
     for (int i = 0; i < VISITORS; i++) {
         uint64_t have = 0;
-        if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && have != key)
+        if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+            have != key)
             continue;
         uint64_t visits = __atomic_add_fetch(&visitors[i].visits, 1, __ATOMIC_RELAXED);
         if (hw_trace->step_kind == 1)

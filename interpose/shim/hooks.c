@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "interpose/shim/shim.h"
 
-#define HW_EXPORT   __attribute__((visibility("default")))
+#define HW_EXPORT    __attribute__((visibility("default")))
 #define HW_LIKELY(x) __builtin_expect(!!(x), 1)
 
 /* What a caller gets when the library it expected is gone: cudaErrorSymbolNotFound, ncclSystemError. */
@@ -52,7 +52,7 @@ static inline void count_launch(void)
 #define HW_WRAP_COPIES(name, args, kind_, ...)                                                                                 \
     if (direction == HW_D2D || direction == HW_H2H) {                                                                          \
         count_plain();                                                                                                         \
-        return hw_call args;                                                                                                      \
+        return hw_call args;                                                                                                   \
     }                                                                                                                          \
     HW_WRAP_EVENT(name, args, kind_, ##__VA_ARGS__)
 
@@ -75,15 +75,15 @@ static inline void count_launch(void)
 #define HW_WRAP_COMM_INIT(name, args, ...)     HW_WRAP_EVENT(name, args, HW_KIND_COMM_INIT, ##__VA_ARGS__)
 #define HW_WRAP_COMM_SETUP(name, args, ...)    HW_WRAP_EVENT(name, args, HW_KIND_COMM_SETUP, ##__VA_ARGS__)
 
-#define HW_HOOK(layer_, name_, params, args, kind_, ...)                                                                        \
-    static struct hw_hook hook_##name_ = {.name = #name_, .layer = HW_LAYER_##layer_};                                           \
-    HW_EXPORT int name_ params;                                                                                                 \
-    HW_EXPORT int name_ params                                                                                                  \
+#define HW_HOOK(layer_, name_, params, args, kind_, ...)                                                                       \
+    static struct hw_hook hook_##name_ = {.name = #name_, .layer = HW_LAYER_##layer_};                                         \
+    HW_EXPORT int name_ params;                                                                                                \
+    HW_EXPORT int name_ params                                                                                                 \
     {                                                                                                                          \
-        int(*hw_call) params = (int(*) params)hw_real(&hook_##name_, __builtin_return_address(0));                                 \
-        if (!HW_LIKELY(hw_call))                                                                                                  \
+        int(*hw_call) params = (int(*) params)hw_real(&hook_##name_, __builtin_return_address(0));                             \
+        if (!HW_LIKELY(hw_call))                                                                                               \
             return missing(HW_LAYER_##layer_);                                                                                 \
-        HW_WRAP_##kind_(name_, args, ##__VA_ARGS__)                                                                             \
+        HW_WRAP_##kind_(name_, args, ##__VA_ARGS__)                                                                            \
     }
 
 #include "interpose/hooks.def"

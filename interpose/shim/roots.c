@@ -149,8 +149,8 @@ bool hw_roots_flush(const char *qualname, const char *file)
 
 bool hw_roots_stdlib(const char *file)
 {
-    return strncmp(file, "<frozen ", 8) == 0 || (hw_glob_match("*/lib/python3*", file) && !strstr(file, "/site-packages/") &&
-                              !strstr(file, "/dist-packages/"));
+    return strncmp(file, "<frozen ", 8) == 0 ||
+           (hw_glob_match("*/lib/python3*", file) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/"));
 }
 
 bool hw_roots_own(const char *file)

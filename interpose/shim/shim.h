@@ -67,9 +67,9 @@ struct hw_event {
     uint64_t start_ns;
     struct hw_record_site *site;
     struct hw_trace_call *call;
-    uint8_t scope;  /* enum hw_scope */
+    uint8_t scope; /* enum hw_scope */
     bool recorded;
-    bool folded;    /* the wait of a copy counted already */
+    bool folded; /* the wait of a copy counted already */
     bool pageable;
 };
 
@@ -97,8 +97,8 @@ struct hw_thread {
 };
 extern __thread struct hw_thread hw_thread;
 
-extern bool hw_enabled;      /* false: forward only */
-extern int hw_captures;      /* stream captures running in the process */
+extern bool hw_enabled; /* false: forward only */
+extern int hw_captures; /* stream captures running in the process */
 
 /* resolve.c: the function that `caller` would have reached without us; never ours; NULL if there is none. */
 void *hw_resolve(struct hw_hook *hook, const void *caller);
@@ -126,18 +126,18 @@ void hw_event_leave(struct hw_thread *thread, struct hw_event *event, int result
 bool hw_start(void); /* opens the trace if need be; false: record nothing */
 uint64_t hw_now(void);
 uint16_t hw_thread_slot(struct hw_thread *thread);
-void hw_tables_reset(void); /* event.c: forget offsets into the parent's file */
+void hw_tables_reset(void);       /* event.c: forget offsets into the parent's file */
 void hw_look_at_objects(void);    /* coverage.c: notes what the process mapped that we cannot see */
 void hw_look_at_simulation(void); /* coverage.c: notes whether the stack below is simulated */
 
 /* window.c: where the calling thread's Python is. */
 struct hw_place {
     enum hw_scope scope;
-    const void *top, *top_instr;         /* innermost frame, hookwatch's own included */
-    const void *site_frame, *site_code;  /* NULL: no Python site */
-    const void *below_code;              /* framework function called by the site */
-    const void *root_frame, *root_code;  /* NULL: no window or an explicit one */
-    const char *window;                  /* name of the explicit window */
+    const void *top, *top_instr;        /* innermost frame, hookwatch's own included */
+    const void *site_frame, *site_code; /* NULL: no Python site */
+    const void *below_code;             /* framework function called by the site */
+    const void *root_frame, *root_code; /* NULL: no window or an explicit one */
+    const char *window;                 /* name of the explicit window */
     int site_lasti;
     const void *stack_code[HW_TRACE_STACK]; /* frames inwards of the site, outermost first */
     int stack_lasti[HW_TRACE_STACK];

@@ -9,8 +9,8 @@
 #define HW_TRACE_MAGIC   "HWTRACE" /* eight bytes with the terminator */
 #define HW_TRACE_FORMAT  1u
 #define HW_TRACE_SUFFIX  ".hwt"
-#define HW_TRACE_POINTER ".hwt-at" /* a small text file holding the path of a trace on a node-local disk */
-#define HW_TRACE_CHUNK   (256u * 1024u)       /* the file grows by this much, allocated before its first use */
+#define HW_TRACE_POINTER ".hwt-at"             /* a small text file holding the path of a trace on a node-local disk */
+#define HW_TRACE_CHUNK   (256u * 1024u)        /* the file grows by this much, allocated before its first use */
 #define HW_TRACE_MAX     (32u * 1024u * 1024u) /* and never beyond this */
 #define HW_TRACE_RING    256u                  /* last calls kept */
 #define HW_TRACE_THREADS 64u                   /* threads with a counter of their own; more share the last one */
@@ -58,8 +58,8 @@ struct hw_trace_call {
     uint64_t wait_ns;
     uint64_t communicator;
     uint64_t bytes;
-    uint32_t site;      /* offset of a site record, 0: none */
-    uint32_t api;       /* offset of a string */
+    uint32_t site; /* offset of a site record, 0: none */
+    uint32_t api;  /* offset of a string */
     uint32_t thread;
     uint32_t in_flight; /* 1 until the call returned */
 };
@@ -116,17 +116,17 @@ struct hw_trace_frame {
 /* A line that made calls: one record per (function called, code object, instruction, window, rule). */
 struct hw_record_site {
     struct hw_record record;
-    uint16_t rule;  /* number of the rule, 0: none applies */
-    uint8_t scope;  /* enum hw_scope */
-    uint8_t frames; /* used entries of stack */
-    uint32_t api;   /* strings: name of the intercepted function */
-    uint32_t callee; /* name of what the line calls, 0: unknown */
-    struct hw_trace_frame site; /* function 0: no Python site */
-    struct hw_trace_frame hook; /* the window's root */
+    uint16_t rule;                               /* number of the rule, 0: none applies */
+    uint8_t scope;                               /* enum hw_scope */
+    uint8_t frames;                              /* used entries of stack */
+    uint32_t api;                                /* strings: name of the intercepted function */
+    uint32_t callee;                             /* name of what the line calls, 0: unknown */
+    struct hw_trace_frame site;                  /* function 0: no Python site */
+    struct hw_trace_frame hook;                  /* the window's root */
     struct hw_trace_frame stack[HW_TRACE_STACK]; /* from just below the site inwards */
-    uint64_t count;        /* copy and wait folded into one */
-    uint64_t late;         /* of count: not in step 1 and not the first visit */
-    uint64_t waits;        /* of count: the host waited */
+    uint64_t count;                              /* copy and wait folded into one */
+    uint64_t late;                               /* of count: not in step 1 and not the first visit */
+    uint64_t waits;                              /* of count: the host waited */
     uint64_t wait_ns, max_wait_ns;
     uint64_t bytes;
     uint64_t first_step, last_step, steps_seen, max_per_step;

@@ -110,7 +110,8 @@ const struct hw_record *hw_trace_view_next(const struct hw_trace_view *view, siz
 }
 
 /* The record of a kind at an offset that a trace file names. */
-static const struct hw_record *record_at(const struct hw_trace_view *view, uint32_t offset, enum hw_record_kind kind, size_t least)
+static const struct hw_record *record_at(const struct hw_trace_view *view, uint32_t offset, enum hw_record_kind kind,
+                                         size_t least)
 {
     if (offset < sizeof(struct hw_trace_header) || offset % 8 || (size_t)offset + least > view->used)
         return NULL;

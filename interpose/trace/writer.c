@@ -65,8 +65,8 @@ static int32_t number_of(const char *const *names)
 }
 
 static const char *const rank_names[] = {"RANK", "PADDLE_TRAINER_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-static const char *const world_names[] = {"WORLD_SIZE",  "PADDLE_TRAINERS_NUM", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                          "SLURM_NTASKS", NULL};
+static const char *const world_names[] = {"WORLD_SIZE", "PADDLE_TRAINERS_NUM", "OMPI_COMM_WORLD_SIZE",
+                                          "PMI_SIZE",   "SLURM_NTASKS",        NULL};
 static const char *const local_names[] = {"LOCAL_RANK", "PADDLE_RANK_IN_NODE", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID",
                                           NULL};
 

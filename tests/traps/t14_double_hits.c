@@ -26,7 +26,8 @@ int main(int argc, char **argv)
     CHECK(copy && copy->count == 1 && copy->waits == 1);
     CHECK(read && read->count == 1 && read->waits == 1);
     CHECK(broadcast && broadcast->count == 1);
-    const struct hw_record_site *apart = trap_site(&view, "cudaMemcpyAsync", 1), *wait = trap_site(&view, "cudaStreamSynchronize", 0);
+    const struct hw_record_site *apart = trap_site(&view, "cudaMemcpyAsync", 1),
+                                *wait = trap_site(&view, "cudaStreamSynchronize", 0);
     CHECK(apart && apart->count == 1 && apart->waits == 0 && wait && wait->count == 1 && wait->waits == 1);
     CHECK(strcmp(hw_trace_view_text(&view, wait->hook.function), "apart") == 0);
     CHECK(!trap_site(&view, "cudaStreamSynchronize", 1) && !trap_site(&view, "ncclBroadcast", 0));

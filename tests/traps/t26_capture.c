@@ -7,7 +7,8 @@ int main(int argc, char **argv)
     (void)argc;
     trap_under_shim(argv, NULL);
     void *user = trap_open("lib_user13.so");
-    int (*upload)(void *, const void *, size_t, int) = (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_async_13");
+    int (*upload)(void *, const void *, size_t, int) =
+        (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_async_13");
     char from[8] = "bytes", to[8] = "";
     trap_window("window");
     CHECK(((int (*)(void))trap_symbol(user, "user_begin_capture"))() == 0);

@@ -6,7 +6,8 @@ int main(int argc, char **argv)
     (void)argc;
     trap_under_shim(argv, "lib_malloc.so");
     void *user = trap_open("lib_user13.so");
-    int (*copy)(void *, const void *, size_t, int) = (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_13");
+    int (*copy)(void *, const void *, size_t, int) =
+        (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_13");
     int (*launch)(void) = (int (*)(void))trap_symbol(user, "user_launch");
     long *allocations = trap_symbol(RTLD_DEFAULT, "trap_allocations");
     char from[8] = "bytes", to[8] = "";
