@@ -245,6 +245,8 @@ HW_API int cudaGraphLaunch(hw_sim_graph *g, void *stream)
 {
     HW_COUNT(graph_launches, 1);
     HW_TRACE("cudaGraphLaunch nodes=%zu kernels=%d", g->count, g->kinds[HW_NODE_KERNEL]);
+    if (g->kinds[HW_NODE_KERNEL] && hw_sim_mode() == 2)
+        hw_sim_unvalued("a graph launch", "kernels inside a CUDA graph compute nothing");
     hw_sim_fence(stream);
     for (size_t i = 0; i < g->count; i++)
         if (g->nodes[i].run)

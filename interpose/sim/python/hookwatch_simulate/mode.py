@@ -168,8 +168,16 @@ class ValueMode(TorchDispatchMode):
         if failure is not None:
             runtime.unvalued(plan.name, failure)
             return _spoil(out, args, kwargs, plan)
-        for real, computed in written:
-            _store(real, computed, plan.name)
+        try:
+            for real, computed in written:
+                _store(real, computed, plan.name)
+            return self._results(plan, out, values)
+        except Exception as error:  # a layout nothing here knows how to write
+            runtime.unvalued(plan.name, error)
+            return out
+
+    @staticmethod
+    def _results(plan, out, values):
         if out is None:
             return out
         if plan.single:
@@ -260,6 +268,6 @@ def _spoil(out, args, kwargs, plan):
         t = targets.pop()
         if isinstance(t, (list, tuple)):
             targets.extend(t)
-        elif isinstance(t, torch.Tensor) and t.is_cuda and t.layout == torch.strided and t.numel():
+        elif isinstance(t, torch.Tensor) and t.is_cuda and t.layout == torch.strided and not t.is_nested and t.numel():
             alias(t).fill_(float("nan") if t.is_floating_point() or t.is_complex() else 0)
     return out
