@@ -1,5 +1,5 @@
 """A mixture-of-experts GPT of megatron-core, forward and backward, under its own data parallelism with overlapped gradient reduction.
-Argument `probe`: one hook of ours, which reads the device, beside all of Megatron's."""
+Under torchrun the ranks share the experts. Argument `probe`: one hook of ours, which reads the device, beside all of Megatron's."""
 
 import os
 import sys
@@ -8,7 +8,12 @@ import torch
 import torch.distributed as dist
 
 os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "1")
-dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+world = int(os.environ.get("WORLD_SIZE", 1))
+torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+if world > 1:
+    dist.init_process_group("nccl")
+else:
+    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
 
 from megatron.core import parallel_state
 from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig, finalize_model_grads
@@ -28,7 +33,7 @@ def _make_probe_hook():
     return hook
 
 
-parallel_state.initialize_model_parallel(1, 1)
+parallel_state.initialize_model_parallel(1, 1, expert_model_parallel_size=world)
 model_parallel_cuda_manual_seed(1)
 config = TransformerConfig(
     num_layers=2,
@@ -39,6 +44,8 @@ config = TransformerConfig(
     num_moe_experts=4,
     moe_router_topk=2,
     moe_grouped_gemm=False,
+    moe_token_dispatcher_type="alltoall",
+    expert_model_parallel_size=world,
     add_bias_linear=False,
 )
 model = GPTModel(

@@ -87,7 +87,22 @@ def capture():
 def properties():
     p = torch.cuda.get_device_properties(0)
     assert (p.major, p.minor, p.multi_processor_count, p.warp_size) == (9, 0, 132, 32)
-    assert p.total_memory == 80 << 30 and "Simulated" in p.name
+    assert p.total_memory == 4 << 30 and "Simulated" in p.name
+
+
+def devices():
+    assert torch.cuda.device_count() == 2 and torch.cuda.mem_get_info(1)[1] == 4 << 30
+    y = torch.full((4,), 2.0, device="cuda:1")
+    assert kind(y.data_ptr()) == (2, 1)
+    assert (x.to("cuda:1") + y).tolist() == [3.0] * 4
+    held = torch.empty(3 << 30, dtype=torch.uint8, device="cuda:1")
+    assert torch.empty(3 << 30, dtype=torch.uint8, device="cuda:0").numel() == held.numel()
+    try:
+        torch.empty(2 << 30, dtype=torch.uint8, device="cuda:1")
+    except torch.OutOfMemoryError:
+        pass
+    else:
+        raise AssertionError
 
 
 def fork():
@@ -120,7 +135,7 @@ def workers():
     assert [batch.cuda(non_blocking=True).sum().item() for (batch,) in loader] == [6.0, 22.0]
 
 
-for check in (memory, reuse, out_of_memory, queries, capture, properties, fork):
+for check in (memory, reuse, out_of_memory, queries, capture, properties, devices, fork):
     check()
     print(check.__name__)
 if __name__ == "__main__":

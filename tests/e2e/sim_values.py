@@ -82,6 +82,7 @@ def shapes():
     sparse = x.cuda().to_sparse()
     assert sparse.coalesce().values().tolist() == [3.0, 5.0, 3.0]
     assert torch.linalg.solve(torch.eye(3).cuda() * 2, torch.ones(3).cuda()).tolist() == [0.5] * 3
+    assert torch.histc(d, 3).tolist() == [2.0, 0.0, 3.0]
     assert torch.linalg.svdvals(torch.diag(torch.tensor([3.0, 2.0])).cuda()).tolist() == [3.0, 2.0]
 
 
@@ -145,6 +146,17 @@ def branches():
     assert (t.as_subclass(Named) + 1).tolist() == [1.0, 3.0]
 
 
-for check in (adamw, attention, networks, shapes, random_numbers, threads, streams, branches):
+def expandable():
+    """The same numbers from memory mapped piece by piece."""
+    torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+    torch.cuda.empty_cache()
+    x = torch.arange(3_000_000.0).cuda()
+    assert (x * 2)[-1].item() == 2 * 2_999_999.0
+    del x
+    torch.cuda.empty_cache()
+    torch.cuda.memory._set_allocator_settings("expandable_segments:False")
+
+
+for check in (adamw, attention, networks, shapes, random_numbers, threads, streams, branches, expandable):
     check()
 print("ok")

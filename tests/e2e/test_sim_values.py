@@ -9,57 +9,57 @@ def test_against_the_cpu(build, torch_python, root):
     assert "no value" not in done.stderr
 
 
+MODE = "import ctypes; print(ctypes.CDLL(None).hw_sim_mode())"
+
+
 def test_without_values_everything_is_zero(build, torch_python):
-    code = "import torch; x = torch.arange(4.).cuda(); print((x + 1).tolist(), x.sum().item(), x.tolist())"
+    code = "import torch; x = torch.arange(4.).cuda(); print((x + 1).tolist(), x.sum().item(), x.tolist()); " + MODE
     done = run(build, torch_python, "-c", code, values=False)
-    assert done.stdout == "[0.0, 0.0, 0.0, 0.0] 0.0 [0.0, 1.0, 2.0, 3.0]\n"
+    assert done.stdout == "[0.0, 0.0, 0.0, 0.0] 0.0 [0.0, 1.0, 2.0, 3.0]\n1\n"
 
 
-def test_an_operation_without_value_is_named_once_and_marked(build, torch_python):
-    code = """
-import torch
-for _ in range(2):
-    torch.ops.aten._convert_weight_to_int4pack(torch.zeros(8, 128, dtype=torch.uint8, device="cuda"), 8)
-"""
-    done = run(build, torch_python, "-c", code)
-    said = [line for line in done.stderr.splitlines() if line.startswith("hookwatch: simulate: no value")]
-    assert len(said) == 1 and "aten::_convert_weight_to_int4pack" in said[0]
-
-
-def test_a_kernel_outside_any_operation_is_named(build, torch_python):
+def test_what_has_no_value_is_named_once(build, torch_python):
+    """An operator the CPU lacks, a kernel outside any operator, a graph."""
     code = """
 import ctypes, torch
-torch.ones(1).cuda()
+layer, x = torch.nn.Linear(4, 4).cuda(), torch.ones(2, 4).cuda()
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream):
+    layer(x)
+torch.cuda.synchronize()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    layer(x)
 driver = ctypes.CDLL("libcuda.so.1")
-f = ctypes.c_void_p()
-driver.cuModuleGetFunction(ctypes.byref(f), None, b"own_kernel")
+kernel = ctypes.c_void_p()
+driver.cuModuleGetFunction(ctypes.byref(kernel), None, b"own_kernel")
 for _ in range(2):
-    driver.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, None, None, None)
+    torch.ops.aten._convert_weight_to_int4pack(torch.zeros(8, 128, dtype=torch.uint8, device="cuda"), 8)
+    driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None)
+    graph.replay()
+counts = (ctypes.c_uint64 * 32)()
+ctypes.CDLL(None).hw_sim_counts(counts)
+print(counts[14])
 """
     done = run(build, torch_python, "-c", code)
-    assert [line for line in done.stderr.splitlines() if "no value" in line] == [
-        "hookwatch: simulate: no value for own_kernel: launched outside an operation value mode computes; register a twin"
-    ]
-
-
-MODE = "import ctypes; print(ctypes.CDLL(None).hw_sim_mode())"
+    said = [line.split(": ")[2] for line in done.stderr.splitlines() if line.startswith("hookwatch: simulate: no value")]
+    assert said == ["no value for aten::_convert_weight_to_int4pack", "no value for own_kernel", "no value for a graph launch"]
+    assert done.stdout == "6\n"
 
 
 def test_mode_says_what_is_active(build, torch_python):
     assert run(build, torch_python, "-c", "import torch; " + MODE).stdout == "2\n"
-    assert run(build, torch_python, "-c", MODE).stdout == "3\n"
-    assert run(build, torch_python, "-I", "-c", MODE).stdout == "3\n"
-    assert run(build, torch_python, "-S", "-c", MODE).stdout == "3\n"
-    assert run(build, torch_python, "-c", "import torch; " + MODE, values=False).stdout == "1\n"
+    for options in ([], ["-I"], ["-S"]):
+        assert run(build, torch_python, *options, "-c", MODE).stdout == "3\n"
 
 
 def test_the_users_sitecustomize_runs_too(build, torch_python, tmp_path):
     (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = 5\n")
     sim = f"{build}/lib/sim/python"
-    code = "import sys, torch, sitecustomize; print(mine, sitecustomize.__file__, torch.ones(2).cuda().sum().item())"
+    code = "import sys, sitecustomize; print(mine, sitecustomize.__file__, sys.meta_path[0].__name__)"
     for path in (f"{sim}:{tmp_path}", f"{sim}::{tmp_path}"):
         done = run(build, torch_python, "-c", code, env={"PYTHONPATH": path})
-        assert done.stdout == f"5 {tmp_path}/sitecustomize.py 2.0\n"
+        assert done.stdout == f"5 {tmp_path}/sitecustomize.py _TorchFinder\n"
 
 
 def test_a_program_without_torch_is_left_alone(build, torch_python):

@@ -17,11 +17,25 @@ PASS = frozenset(
 
 
 # Operators whose own code reads back what it computed on the way: run with the mode on inside them.
-TAKEN_APART = frozenset("aten::" + name for name in "_linalg_check_errors allclose is_nonzero".split())
+TAKEN_APART = frozenset("aten::" + name for name in "_linalg_check_errors allclose is_nonzero linalg_pinv".split())
 
 
 def _mask_counts(masks):
     return [int(m.count_nonzero()) for m in masks if isinstance(m, torch.Tensor) and m.dtype in (torch.bool, torch.uint8)]
+
+
+def _bits(number, dtype):
+    """The number as the bytes a copy of its type would deliver."""
+    wide = torch.int64 if dtype.itemsize == 8 else torch.int32
+    return number.to(dtype).reshape(1).view(wide).item() if dtype.itemsize in (4, 8) else 0
+
+
+def _range(a, k):
+    """histc asks for the smallest and largest element unless the range is given."""
+    low, high = (*a, *(100, 0, 0)[len(a) - 1 :])[2:4]
+    if k.get("min", low) != k.get("max", high) or not a[0].numel():
+        return []
+    return [_bits(a[0].min(), a[0].dtype), _bits(a[0].max(), a[0].dtype)]
 
 
 # What an operator reads back from the device while it runs, in order; a function of its arguments and its result.
@@ -35,11 +49,14 @@ _READS = {
     "aten::_index_put_impl_": lambda a, k, r: _mask_counts(a[1]),
     "aten::index": lambda a, k, r: _mask_counts(a[1]),
     "aten::_to_sparse": lambda a, k, r: [r._nnz()],
+    "aten::_coalesce": lambda a, k, r: [r._nnz()],
+    "aten::histc": lambda a, k, r: _range(a, k),
     "aten::equal": lambda a, k, r: [int(r)],
     "aten::repeat_interleave": lambda a, k, r: [] if k.get("output_size") is not None else [r.shape[0], 1],
     "aten::unique_dim": lambda a, k, r: [r[0].shape[a[1]]] * 3,
     "aten::_ctc_loss": lambda a, k, r: [],
     "aten::linalg_lstsq": lambda a, k, r: [0],  # these check their own success on the device
+    "aten::linalg_eig": lambda a, k, r: [1, 0, 0],  # first: all finite
     "aten::_linalg_svd": lambda a, k, r: [0, 0],
     "aten::_linalg_eigh": lambda a, k, r: [0],
     "aten::bincount": lambda a, k, r: [int(a[0].min()), int(a[0].max())] if a[0].numel() else [],
