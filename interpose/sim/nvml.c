@@ -55,6 +55,21 @@ HW_API int nvmlDeviceGetUUID(void *device, char *out, unsigned length)
     return 0;
 }
 
+/* No NVLink fabric between hosts. */
+typedef struct fabric { /* nvmlGpuFabricInfoV_t */
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+} fabric;
+
+HW_API int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *out)
+{
+    *out = (fabric){.version = out->version};
+    return 0;
+}
+
 HW_API int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
     *version = 13020;
