@@ -140,6 +140,7 @@ __attribute__((destructor)) static void unload(void)
 HW_EXPORT void hw_window_begin(const char *name);
 HW_EXPORT void hw_window_end(void);
 HW_EXPORT const char *hw_shim_version(void);
+HW_EXPORT const char *hw_trace_totals(unsigned scope, struct hw_trace_totals *out);
 
 HW_EXPORT void hw_window_begin(const char *name)
 {
@@ -159,4 +160,15 @@ HW_EXPORT void hw_window_end(void)
 HW_EXPORT const char *hw_shim_version(void)
 {
     return HW_VERSION;
+}
+
+/* For assertions inside the process: the totals of a scope so far (all zero before the first call), and the directory of the
+ * traces; NULL while no trace could be opened. */
+HW_EXPORT const char *hw_trace_totals(unsigned scope, struct hw_trace_totals *out)
+{
+    *out = (struct hw_trace_totals){0};
+    if (!hw_enabled || scope >= HW_SCOPE_COUNT || !hw_start())
+        return NULL;
+    *out = hw_trace->totals[scope];
+    return trace_dir;
 }

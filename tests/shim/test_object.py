@@ -45,5 +45,6 @@ def test_exports_nothing_of_its_own_but_the_interface(shim):
         "hw_window_end",
         "hw_step",
         "hw_shim_version",
+        "hw_trace_totals",
         "hw_emit",
     }
