@@ -57,7 +57,11 @@ static void evaluate_arguments(struct hw_world *world, struct hw_frame *frame, T
         }
         case HW_N_DICTIONARY_SPLAT: {
             hw_val value = hw_evaluate(world, frame, hw_node_child(child, 0));
-            args->rest_keywords = hw_value_join(world, args->rest_keywords, value->kind == HW_DICT ? value->items[0] : world->unknown);
+            for (size_t i = 1; value->kind == HW_DICT && i + 1 < value->count; i += 2)
+                add_argument(world, args, value->items[i + 1], value->items[i]->text, child);
+            hw_val others = value->kind == HW_DICT ? value->items[0] : world->unknown;
+            if (value->kind != HW_DICT || value->count == 1 || others != world->unknown)
+                args->rest_keywords = hw_value_join(world, args->rest_keywords, others);
             break;
         }
         default:
@@ -157,11 +161,12 @@ static void bind_parameters(struct hw_world *world, hw_val callee, const struct 
                     used[j] = true;
                     value = args->values[j];
                 }
-            if (!value && args->rest && !parameter->keyword_only)
+            bool has_default = !ts_node_is_null(parameter->fallback);
+            if (!value && args->rest && !parameter->keyword_only && !has_default)
                 value = args->rest;
-            if (!value && args->rest_keywords)
+            if (!value && args->rest_keywords && !has_default)
                 value = args->rest_keywords;
-            if (!value && !ts_node_is_null(parameter->fallback))
+            if (!value && has_default)
                 value = evaluate_default(world, parent, parameter->fallback);
             if (!value)
                 value = world->unknown;
@@ -176,19 +181,24 @@ static void bind_parameters(struct hw_world *world, hw_val callee, const struct 
             hw_val rest = keywords ? args->rest_keywords : args->rest;
             hw_val items[HW_ARGUMENTS];
             size_t taken = 0;
+            if (keywords)
+                value = hw_value_empty_dict(world);
+            if (keywords && rest && rest != world->unknown)
+                value = hw_value_entered(world, value, world->host, rest);
             for (size_t j = 0; j < args->count; j++)
                 if (!used[j] && (args->keywords[j] != NULL) == keywords) {
-                    items[taken++] = args->values[j];
+                    if (keywords)
+                        value = hw_value_entered(world, value, hw_value_simple(world, HW_HOST, 0, args->keywords[j]), args->values[j]);
+                    else
+                        items[taken++] = args->values[j];
                     used[j] = true;
                 }
             if (!keywords && !rest) {
                 value = hw_value_tuple(world, items, taken);
-            } else {
+            } else if (!keywords) {
                 for (size_t j = 0; j < taken; j++)
                     rest = hw_value_join(world, rest, items[j]);
-                rest = rest ? rest : world->unknown;
-                value = keywords ? hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &rest)
-                                 : hw_value_list(world, rest);
+                value = hw_value_list(world, rest ? rest : world->unknown);
             }
         }
         values[i] = value;
@@ -260,10 +270,17 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     }
     if (frame)
         return frame->result ? frame->result : world->unknown;
+    unsigned turns = 0; /* a function that calls itself with ever other arguments: three turns show all it does */
+    for (size_t i = 0; i < world->hop_count; i++)
+        turns += world->hops[i].function == function;
+    if (turns >= 3)
+        return world->unknown;
     if (world->hop_count >= HW_CALL_DEPTH) {
-        if (site)
+        if (site && world->root && world->recording && !world->root->cut) { /* one such report a hook says it all */
+            world->root->cut = true;
             hw_report(world, site->frame->module, 901, HW_SEVERITY_ERROR, site->token, site->call,
-                      "is more calls away from the hook than are followed");
+                      "this call is further from the hook than calls are followed");
+        }
         return world->unknown;
     }
     frame = hw_frame_new(world, function->module, parent);
@@ -387,13 +404,20 @@ static hw_val call_reflection(struct hw_world *world, const struct hw_site *site
         return world->none;
     }
     if (!strcmp(dotted, "builtins.dict")) {
-        hw_val all = args->rest_keywords;
+        hw_val dict = args->count && args->values[0]->kind == HW_DICT ? args->values[0] : hw_value_empty_dict(world);
         for (size_t i = 0; i < args->count; i++)
-            all = hw_value_join(world, all, args->keywords[i] ? args->values[i] : world->unknown);
-        all = all ? all : world->unknown;
-        return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &all);
+            if (args->keywords[i])
+                dict = hw_value_entered(world, dict, hw_value_simple(world, HW_HOST, 0, args->keywords[i]), args->values[i]);
+        return dict;
     }
     return NULL;
+}
+
+/* The dotted name of a function or class whose source is at hand, if the tables know better than its body what it does. */
+static const char *known_as(struct hw_world *world, const struct hw_module *module, const char *qualname)
+{
+    const char *dotted = hw_arena_format(world->arena, "%s.%s", module->name, qualname);
+    return hw_knowledge_call(dotted) ? dotted : NULL;
 }
 
 static hw_val call_one(struct hw_world *world, const struct hw_site *site, hw_val callee, struct hw_args *args)
@@ -401,17 +425,16 @@ static hw_val call_one(struct hw_world *world, const struct hw_site *site, hw_va
     switch (callee->kind) {
     case HW_FUNCTION: {
         const struct hw_function *function = callee->a;
-        if (function->module->framework && site) {
-            const char *dotted = hw_arena_format(world->arena, "%s.%s", function->module->name, function->qualname);
-            if (hw_knowledge_call(dotted))
-                return hw_call_library(world, site, dotted, args);
-        }
-        return hw_invoke(world, site, callee, args);
+        const char *dotted = known_as(world, function->module, function->qualname);
+        return dotted && site ? hw_call_library(world, site, dotted, args) : hw_invoke(world, site, callee, args);
     }
     case HW_PARTIAL:
         return call_partial(world, site, callee, args);
-    case HW_CLASS:
-        return instantiate(world, site, callee, args);
+    case HW_CLASS: {
+        const struct hw_class *cls = callee->a;
+        const char *dotted = known_as(world, cls->module, cls->qualname);
+        return dotted && site ? hw_call_library(world, site, dotted, args) : instantiate(world, site, callee, args);
+    }
     case HW_INSTANCE: {
         struct hw_class *owner;
         hw_val method = hw_class_find(world, (struct hw_class *)(uintptr_t)callee->a, hw_intern(world, "__call__"), &owner, false);
@@ -456,7 +479,7 @@ static void grow(struct hw_world *world, struct hw_frame *frame, TSNode containe
     if (!list)
         return;
     hw_val added = one ? args->values[0] : hw_value_element(world, args->values[0]);
-    hw_val grown = hw_value_list(world, hw_value_join(world, list->items[0], added));
+    hw_val grown = hw_value_grown(world, list, added);
     if (grown != list)
         hw_assign(world, frame, container, grown, true);
 }

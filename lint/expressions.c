@@ -127,7 +127,7 @@ static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, h
         return world->host;
     case HW_UNKNOWN:
         if (object->flags & HW_MODULE_ITSELF && (!strcmp(name, "weight") || !strcmp(name, "bias")))
-            return world->device;
+            return hw_value_simple(world, HW_DEVICE, HW_MAYBE_TUPLE, NULL); /* some modules have a flag of that name */
         /* fall through */
     case HW_OBJECT:
     case HW_LIST:
@@ -243,7 +243,7 @@ static hw_val evaluate_comparison(struct hw_world *world, struct hw_frame *frame
                 result = world->host;
             } else if (member) {
                 hw_val container = hw_value_find(right, HW_DEVICE);
-                bool sequence = right->kind == HW_TUPLE || right->kind == HW_LIST;
+                bool sequence = right->kind == HW_TUPLE || (right->kind == HW_LIST && !(right->flags & HW_HASHED));
                 if (container && !(container->flags & HW_MAYBE_TUPLE))
                     hw_truth(world, frame, operator, container, "in");
                 else if (sequence && is_device(left))
@@ -317,11 +317,12 @@ static hw_val evaluate_comprehension(struct hw_world *world, struct hw_frame *fr
     }
     hw_val result;
     if (hw_node_kind(body) == HW_N_PAIR) {
-        hw_evaluate(world, frame, hw_node_field(body, HW_F_KEY));
+        hw_val key = hw_evaluate(world, frame, hw_node_field(body, HW_F_KEY));
         hw_val value = hw_evaluate(world, frame, hw_node_field(body, HW_F_VALUE));
-        result = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &value);
+        result = hw_value_entered(world, hw_value_empty_dict(world), key, value);
     } else {
-        result = hw_value_list(world, hw_evaluate(world, frame, body));
+        hw_val element = hw_evaluate(world, frame, body);
+        result = hw_node_kind(node) == HW_N_SET_COMPREHENSION ? hw_value_set(world, element) : hw_value_list(world, element);
     }
     hw_env_copy(&frame->now, &before);
     hw_env_free(&before);
@@ -352,25 +353,20 @@ static hw_val evaluate_sequence(struct hw_world *world, struct hw_frame *frame, 
 
 static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
-    hw_val items[1 + 2 * HW_DICT_LIMIT], all = NULL;
-    size_t count = 1;
+    hw_val dict = hw_value_empty_dict(world);
     TSNode child;
     HW_EACH_CHILD (child, node) {
         if (hw_node_kind(child) == HW_N_PAIR) {
             hw_val key = hw_evaluate(world, frame, hw_node_field(child, HW_F_KEY));
             hw_val value = hw_evaluate(world, frame, hw_node_field(child, HW_F_VALUE));
-            if (hw_value_string(key) && count + 2 <= sizeof items / sizeof *items) {
-                items[count++] = key;
-                items[count++] = value;
-            }
-            all = hw_value_join(world, all, value);
+            dict = hw_value_entered(world, dict, key, value);
         } else if (hw_node_kind(child) == HW_N_DICTIONARY_SPLAT) {
             hw_val other = hw_evaluate(world, frame, hw_node_child(child, 0));
-            all = hw_value_join(world, all, other->kind == HW_DICT ? other->items[0] : world->unknown);
+            if (other->kind == HW_DICT)
+                dict = hw_value_join(world, dict, other);
         }
     }
-    items[0] = all ? all : world->unknown;
-    return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = count}, items);
+    return dict;
 }
 
 static hw_val evaluate_all(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -511,8 +507,9 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
         return world->unknown;
     }
     case HW_N_LIST:
-    case HW_N_SET:
         return evaluate_sequence(world, frame, node, false);
+    case HW_N_SET:
+        return hw_value_set(world, hw_value_element(world, evaluate_sequence(world, frame, node, false)));
     case HW_N_TUPLE:
     case HW_N_EXPRESSION_LIST:
         return evaluate_sequence(world, frame, node, true);

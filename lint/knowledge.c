@@ -67,12 +67,16 @@ const struct hw_fact *hw_knowledge_call(const char *dotted)
     const struct hw_fact *fact = find(calls, COUNT(calls), dotted);
     char pattern[256];
     size_t length = strlen(dotted);
-    if (fact || length + 3 > sizeof pattern)
+    if (fact || length + 4 > sizeof pattern)
         return fact;
     memcpy(pattern, dotted, length + 1);
+    const char *ending = ".*"; /* the name's own package; the packages above it cover it only by ".**" */
     for (char *dot; !fact && (dot = strrchr(pattern, '.')); *dot = 0) {
-        strcpy(dot, ".*");
+        strcpy(dot, ending);
         fact = find(calls, COUNT(calls), pattern);
+        strcpy(dot, ".**");
+        fact = fact ? fact : find(calls, COUNT(calls), pattern);
+        ending = ".**";
     }
     return fact;
 }

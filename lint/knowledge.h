@@ -13,6 +13,7 @@ enum hw_when {
     HW_IF_DEVICE,  /* the receiver, or an argument, is a device tensor */
     HW_IF_HOLDS,   /* the same, or an argument holds one at any depth */
     HW_IF_TENSOR,  /* the receiver is a device tensor, or unknown: the method exists on tensors and arrays only */
+    HW_IF_PADDLE,  /* the receiver is a device tensor, or unknown in a file that imports paddle */
     HW_IF_NOT_HOST /* the receiver is anything but host data or a project object */
 };
 
@@ -42,6 +43,7 @@ enum hw_result {
     HW_GIVES_NAMED_TENSORS,
     HW_GIVES_ELEMENT,     /* an element of its first argument */
     HW_GIVES_LIST,        /* a list of those */
+    HW_GIVES_SET,
     HW_GIVES_PAIRS,       /* enumerate, items */
     HW_GIVES_ZIP,
     HW_GIVES_APPLIED,     /* list of what its first argument returns for the elements of the others */
@@ -57,7 +59,8 @@ struct hw_fact {
     enum hw_result result;
 };
 
-/* What a call of this dotted name does; NULL when there is no row. Rows that end in ".*" cover what has no row of its own. */
+/* What a call of this dotted name does; NULL when there is no row. Rows that end in ".*" cover the names of one
+ * package that have no row of their own, ".**" those of the packages below it too. */
 const struct hw_fact *hw_knowledge_call(const char *dotted);
 
 /* What this method does on a value that is no project object; NULL when there is no row. */

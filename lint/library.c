@@ -103,7 +103,7 @@ static hw_val apply(struct hw_world *world, const struct hw_site *site, const st
     for (size_t i = 1; i < args->count; i++)
         if (!args->keywords[i]) {
             hw_val value = args->values[i], element = hw_value_element(world, value);
-            inner.values[inner.count++] = value->kind == HW_DICT ? value->items[0] : element;
+            inner.values[inner.count++] = value->kind == HW_DICT ? hw_value_any_entry(world, value) : element;
         }
     return hw_value_list(world, hw_call(world, site, function, &inner));
 }
@@ -182,6 +182,8 @@ static hw_val result_of(struct hw_world *world, const struct hw_site *site, cons
             return first;
         }
         return hw_value_element(world, first);
+    case HW_GIVES_SET:
+        return hw_value_set(world, hw_value_element(world, first));
     case HW_GIVES_LIST:
         call_keys(world, site, args);
         if (args->count > 1 && first->kind == HW_FUNCTION)
@@ -205,7 +207,15 @@ static hw_val result_of(struct hw_world *world, const struct hw_site *site, cons
     return world->unknown;
 }
 
-static bool breaks(const struct hw_fact *fact, hw_val receiver, const struct hw_args *args)
+/* Whether the file imports paddle, whose tensors have a method that torch's cannot have on the device. */
+static bool uses_paddle(struct hw_world *world, struct hw_frame *frame)
+{
+    hw_val paddle = hw_env_get(&frame->module->frame->all, hw_intern(world, "paddle"));
+    return paddle && paddle->kind == HW_EXTERN;
+}
+
+static bool breaks(struct hw_world *world, const struct hw_site *site, const struct hw_fact *fact, hw_val receiver,
+                   const struct hw_args *args)
 {
     if (fact->rule == 0 || excused(fact->unless, args))
         return false;
@@ -219,6 +229,8 @@ static bool breaks(const struct hw_fact *fact, hw_val receiver, const struct hw_
         return on_device || given_device(args, true);
     case HW_IF_TENSOR:
         return on_device || (receiver && (receiver->kind == HW_UNKNOWN || receiver->kind == HW_BOUND));
+    case HW_IF_PADDLE:
+        return on_device || (receiver && receiver->kind == HW_UNKNOWN && uses_paddle(world, site->frame));
     case HW_IF_NOT_HOST:
         return receiver && receiver->kind != HW_HOST && receiver->kind != HW_HOST_TENSOR;
     default:
@@ -234,7 +246,7 @@ hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const
     const struct hw_fact *fact = hw_knowledge_call(dotted);
     if (!fact)
         return world->unknown;
-    if (breaks(fact, NULL, args))
+    if (breaks(world, site, fact, NULL, args))
         hw_report_call(world, site, fact->rule);
     return result_of(world, site, fact, dotted, NULL, args);
 }
@@ -245,11 +257,11 @@ static hw_val call_container(struct hw_world *world, hw_val receiver, const char
     hw_val items[2] = {world->host, NULL};
     if (receiver->kind == HW_DICT) {
         if (!strcmp(name, "items")) {
-            items[1] = receiver->items[0];
+            items[1] = hw_value_any_entry(world, receiver);
             return hw_value_list(world, hw_value_tuple(world, items, 2));
         }
         if (!strcmp(name, "values"))
-            return hw_value_list(world, receiver->items[0]);
+            return hw_value_list(world, hw_value_any_entry(world, receiver));
         if (!strcmp(name, "keys"))
             return hw_value_list(world, world->host);
         if (!strcmp(name, "get") || !strcmp(name, "pop") || !strcmp(name, "setdefault")) {
@@ -257,7 +269,8 @@ static hw_val call_container(struct hw_world *world, hw_val receiver, const char
             for (size_t i = 1; key && i + 1 < receiver->count; i += 2)
                 if (receiver->items[i]->text == key)
                     return receiver->items[i + 1];
-            return args->count > 1 ? hw_value_join(world, receiver->items[0], args->values[1]) : receiver->items[0];
+            hw_val other = key ? receiver->items[0] : hw_value_any_entry(world, receiver);
+            return args->count > 1 ? hw_value_join(world, other, args->values[1]) : other;
         }
     }
     if (!strcmp(name, "pop") || !strcmp(name, "popleft"))
@@ -285,7 +298,7 @@ hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val
         return receiver->kind == HW_DEVICE        ? hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL)
                : receiver->kind == HW_HOST_TENSOR ? receiver
                                                   : world->unknown;
-    if (receiver->kind != HW_HOST_TENSOR && breaks(fact, receiver, args))
+    if (receiver->kind != HW_HOST_TENSOR && breaks(world, site, fact, receiver, args))
         hw_report_call(world, site, fact->rule);
     return result_of(world, site, fact, name, receiver, args);
 }

@@ -3,7 +3,7 @@
 
 #include "lint/evaluate.h"
 
-enum test { TEST_OTHER, TEST_TENSOR, TEST_TUPLE, TEST_HOST };
+enum test { TEST_OTHER, TEST_TENSOR, TEST_TUPLE, TEST_DICT, TEST_HOST };
 
 /* The class or classes named by the second argument of isinstance. */
 static enum test classify(struct hw_world *world, struct hw_frame *frame, TSNode classes)
@@ -11,10 +11,23 @@ static enum test classify(struct hw_world *world, struct hw_frame *frame, TSNode
     const char *text = hw_node_text(world, frame->module, classes);
     bool tensor = strstr(text, "Tensor") || strstr(text, "Parameter");
     bool tuple = strstr(text, "tuple") || strstr(text, "list") || strstr(text, "Sequence");
+    bool dict = strstr(text, "dict") || strstr(text, "Mapping");
     bool host = strstr(text, "int") || strstr(text, "float") || strstr(text, "str") || strstr(text, "bool");
-    if (tensor + tuple + host != 1)
+    if (tensor + tuple + dict + host != 1)
         return TEST_OTHER;
-    return tensor ? TEST_TENSOR : tuple ? TEST_TUPLE : TEST_HOST;
+    return tensor ? TEST_TENSOR : tuple ? TEST_TUPLE : dict ? TEST_DICT : TEST_HOST;
+}
+
+/* The alternatives that are, or are not, of a kind; unknown when none is left. */
+static hw_val keep(struct hw_world *world, hw_val value, enum hw_kind kind, enum hw_kind or_kind, bool keeps)
+{
+    hw_val kept = NULL;
+    for (size_t i = 0; i < hw_value_count(value); i++) {
+        hw_val one = hw_value_at(value, i);
+        if ((one->kind == kind || one->kind == or_kind) == keeps)
+            kept = hw_value_join(world, kept, one);
+    }
+    return kept ? kept : world->unknown;
 }
 
 static void narrow_name(struct hw_world *world, struct hw_frame *frame, TSNode name, enum test test, bool holds)
@@ -34,6 +47,10 @@ static void narrow_name(struct hw_world *world, struct hw_frame *frame, TSNode n
         narrowed = hw_value_list(world, hw_value_simple(world, HW_DEVICE, 0, NULL));
     else if (test == TEST_TUPLE && !holds && device)
         narrowed = hw_value_simple(world, HW_DEVICE, device->flags & ~(unsigned)HW_MAYBE_TUPLE, NULL);
+    else if (test == TEST_TUPLE)
+        narrowed = keep(world, value, HW_LIST, HW_TUPLE, holds);
+    else if (test == TEST_DICT)
+        narrowed = keep(world, value, HW_DICT, HW_DICT, holds);
     else if (test == TEST_HOST && holds)
         narrowed = world->host;
     if (narrowed)

@@ -1,4 +1,5 @@
 /* Finding hooks: by registration, by name, and the functions that carry registrations for others. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ void hw_root_add(struct hw_world *world, hw_val function, const char *parameters
     }
     if (world->root_count == world->root_room)
         world->roots = hw_realloc(world->roots, (world->root_room = world->root_room * 2 + 16) * sizeof *world->roots);
-    world->roots[world->root_count++] = (struct hw_root){function, parameters, by_name};
+    world->roots[world->root_count++] = (struct hw_root){.function = function, .parameters = parameters, .by_name = by_name};
 }
 
 void hw_root_carrier(struct hw_world *world, const char *name)
@@ -64,12 +65,28 @@ static size_t functions_inside(struct hw_world *world, const struct hw_site *sit
     return count;
 }
 
+/* A hook that works through self does what a subclass makes of it: subclasses may stand in files that do not speak of hooks. */
+static void carry_class(struct hw_world *world, hw_val hook)
+{
+    if (hook->kind != HW_FUNCTION)
+        return;
+    const struct hw_function *function = hook->a;
+    const struct hw_frame *frame = hook->b;
+    const struct hw_class *owner = function->owner;
+    for (; !owner && frame; frame = frame->parent)
+        owner = frame->function ? frame->function->owner : NULL;
+    uint32_t start = ts_node_start_byte(function->node), end = ts_node_end_byte(function->node);
+    if (owner && memmem(function->module->source->text + start, end - start, "self.", 5))
+        hw_root_carrier(world, owner->name);
+}
+
 static void register_value(struct hw_world *world, const struct hw_site *site, hw_val hook, TSNode node, const char *parameters)
 {
     bool any = false;
     for (size_t i = 0; i < hw_value_count(hook); i++)
         if (is_callable(hw_value_at(hook, i))) {
             hw_root_add(world, hw_value_at(hook, i), parameters, false);
+            carry_class(world, hw_value_at(hook, i));
             any = true;
         }
     if (any)
@@ -103,8 +120,6 @@ bool hw_register(struct hw_world *world, const struct hw_site *site, const char 
             if (args->values[i] == hook)
                 node = args->nodes[i];
         register_value(world, site, hook, node, kwargs ? row->with_kwargs : row->parameters);
-        if (site->frame->function && site->frame->function->owner)
-            hw_root_carrier(world, site->frame->function->owner->name);
     }
     return n > 0;
 }

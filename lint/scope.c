@@ -148,14 +148,15 @@ void hw_name_set(struct hw_world *world, struct hw_frame *frame, const char *nam
     hw_env_join(world, &frame->all, name, value);
 }
 
-hw_val hw_resolve(struct hw_world *world, hw_val value)
+/* `depth` bounds names that are imported from each other in a circle. */
+static hw_val resolve(struct hw_world *world, hw_val value, unsigned depth)
 {
-    for (int hops = 0; hops < 20; hops++) {
+    for (int hops = 0; hops < 20 && depth < 8; hops++) {
         if (value->kind == HW_UNION && hw_value_find(value, HW_LAZY)) {
             hw_val joined = NULL;
             for (size_t i = 0; i < value->count; i++)
-                joined = hw_value_join(world, joined,
-                                       value->items[i]->kind == HW_LAZY ? hw_resolve(world, value->items[i]) : value->items[i]);
+                joined = hw_value_join(
+                    world, joined, value->items[i]->kind == HW_LAZY ? resolve(world, value->items[i], depth + 1) : value->items[i]);
             return joined;
         }
         if (value->kind != HW_LAZY)
@@ -166,6 +167,11 @@ hw_val hw_resolve(struct hw_world *world, hw_val value)
         value = found;
     }
     return world->unknown;
+}
+
+hw_val hw_resolve(struct hw_world *world, hw_val value)
+{
+    return resolve(world, value, 0);
 }
 
 static hw_val find_in(struct hw_world *world, struct hw_class *cls, const char *name, struct hw_class **owner, bool skip_self,

@@ -360,11 +360,15 @@ static void execute_return(struct hw_world *world, struct hw_frame *frame, TSNod
     frame->dead = true;
 }
 
-static void execute_children(struct hw_world *world, struct hw_frame *frame, TSNode node)
+/* What only runs when the job is about to fail: a message that reads the device is worth its wait. */
+static void execute_failing(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
+    bool recording = world->recording;
+    world->recording = false;
     TSNode child;
     HW_EACH_CHILD (child, node)
         hw_evaluate(world, frame, child);
+    world->recording = recording;
 }
 
 static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -379,7 +383,7 @@ static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
         execute_return(world, frame, node);
         break;
     case HW_N_RAISE:
-        execute_children(world, frame, node);
+        execute_failing(world, frame, node);
         frame->dead = true;
         break;
     case HW_N_BREAK:
@@ -404,7 +408,7 @@ static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
         hw_truth(world, frame, test, hw_evaluate(world, frame, test), "assert");
         hw_narrow(world, frame, test, true);
         if (!ts_node_is_null(message))
-            hw_evaluate(world, frame, message);
+            execute_failing(world, frame, message);
         break;
     }
     case HW_N_IF:
@@ -471,15 +475,15 @@ static void assign_many(struct hw_world *world, struct hw_frame *frame, TSNode t
 {
     TSNode target;
     size_t position = 0;
-    hw_val shape = hw_value_count(value) == 1 ? value : NULL;
     HW_EACH_CHILD (target, targets) {
-        hw_val part;
+        hw_val part = NULL;
+        for (size_t i = 0; i < hw_value_count(value); i++) {
+            hw_val one = hw_value_at(value, i);
+            bool known = one->kind == HW_TUPLE && position < one->count;
+            part = hw_value_join(world, part, known ? one->items[position] : hw_value_element(world, one));
+        }
         if (hw_node_kind(target) == HW_N_LIST_SPLAT_PATTERN)
             part = hw_value_list(world, hw_value_element(world, value));
-        else if (shape && shape->kind == HW_TUPLE && position < shape->count)
-            part = shape->items[position];
-        else
-            part = hw_value_element(world, value);
         hw_assign(world, frame, target, part, false);
         position++;
     }
@@ -507,12 +511,10 @@ void hw_assign(struct hw_world *world, struct hw_frame *frame, TSNode target, hw
         hw_subscript(world, frame, target, object, true, value);
         hw_val grown = NULL;
         if (object->kind == HW_DICT) {
-            hw_val items[1 + 2 * HW_DICT_LIMIT];
-            memcpy(items, object->items, object->count * sizeof(hw_val));
-            items[0] = hw_value_join(world, items[0], value);
-            grown = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = object->count}, items);
+            TSNode key = hw_node_field(target, HW_F_SUBSCRIPT);
+            grown = hw_value_entered(world, object, hw_evaluate(world, frame, key), value);
         } else if (object->kind == HW_LIST) {
-            grown = hw_value_list(world, hw_value_join(world, object->items[0], value));
+            grown = hw_value_grown(world, object, value);
         }
         enum hw_node kind = hw_node_kind(container);
         if (grown && grown != object && (kind == HW_N_IDENTIFIER || kind == HW_N_ATTRIBUTE) && !augmented)

@@ -68,6 +68,53 @@ hw_val hw_value_list(struct hw_world *world, hw_val element)
     return hw_value_make(world, &(struct hw_value){.kind = HW_LIST, .count = 1}, &element);
 }
 
+hw_val hw_value_set(struct hw_world *world, hw_val element)
+{
+    return hw_value_make(world, &(struct hw_value){.kind = HW_LIST, .flags = HW_HASHED, .count = 1}, &element);
+}
+
+hw_val hw_value_grown(struct hw_world *world, hw_val list, hw_val element)
+{
+    if (list->kind != HW_LIST) /* nested too deeply to be kept apart */
+        return list;
+    element = hw_value_join(world, list->items[0], element);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_LIST, .flags = list->flags, .count = 1}, &element);
+}
+
+hw_val hw_value_empty_dict(struct hw_world *world)
+{
+    return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = 1}, &world->unknown);
+}
+
+hw_val hw_value_entered(struct hw_world *world, hw_val dict, hw_val key, hw_val value)
+{
+    if (dict->kind != HW_DICT) /* nested too deeply to be kept apart */
+        return dict;
+    hw_val items[1 + 2 * HW_DICT_LIMIT];
+    size_t count = dict->count, at = 0;
+    memcpy(items, dict->items, count * sizeof(hw_val));
+    if (hw_value_string(key)) {
+        for (at = 1; at + 1 < count && items[at]->text != key->text; at += 2)
+            ;
+        if (at + 1 >= count && count + 2 <= sizeof items / sizeof *items) {
+            items[count] = key;
+            items[count + 1] = value;
+            return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = count + 2}, items);
+        }
+        at = at + 1 < count ? at + 1 : 0;
+    }
+    items[at] = items[at] == world->unknown ? value : hw_value_join(world, items[at], value);
+    return hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = count}, items);
+}
+
+hw_val hw_value_any_entry(struct hw_world *world, hw_val dict)
+{
+    hw_val all = dict->count > 1 && dict->items[0] == world->unknown ? NULL : dict->items[0];
+    for (size_t i = 2; i < dict->count; i += 2)
+        all = hw_value_join(world, all, dict->items[i]);
+    return all;
+}
+
 hw_val hw_value_tuple(struct hw_world *world, const hw_val *items, size_t count)
 {
     return hw_value_make(world, &(struct hw_value){.kind = HW_TUPLE, .count = count}, items);
@@ -90,14 +137,16 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
             if (members[j] == add) {
                 merged = true;
             } else if (members[j]->kind == add->kind && add->kind == HW_LIST) {
-                members[j] = hw_value_list(world, hw_value_join(world, members[j]->items[0], add->items[0]));
+                hw_val longer = members[j]->flags & add->flags ? members[j] : hw_value_list(world, members[j]->items[0]);
+                members[j] = hw_value_grown(world, longer, add->items[0]);
                 merged = true;
             } else if (members[j]->kind == add->kind && add->kind == HW_DICT) {
-                hw_val larger = add->count > members[j]->count ? add : members[j];
-                hw_val items[1 + 2 * HW_DICT_LIMIT];
-                memcpy(items, larger->items, larger->count * sizeof(hw_val));
-                items[0] = hw_value_join(world, members[j]->items[0], add->items[0]);
-                members[j] = hw_value_make(world, &(struct hw_value){.kind = HW_DICT, .count = larger->count}, items);
+                hw_val both = members[j];
+                if (add->items[0] != world->unknown)
+                    both = hw_value_entered(world, both, world->host, add->items[0]);
+                for (size_t k = 1; k + 1 < add->count; k += 2)
+                    both = hw_value_entered(world, both, add->items[k], add->items[k + 1]);
+                members[j] = both;
                 merged = true;
             } else if (members[j]->kind == HW_HOST && add->kind == HW_HOST) {
                 members[j] = world->host; /* two constants: some host value */
@@ -204,8 +253,8 @@ hw_val hw_value_element(struct hw_world *world, hw_val value)
             part = NULL;
             for (size_t j = 0; j < one->count; j++)
                 part = hw_value_join(world, part, one->items[j]);
-            if (!part)
-                part = world->unknown;
+            if (!part || (part->kind == HW_UNION && hw_value_find(part, HW_DEVICE)))
+                part = world->unknown; /* a tensor or something else: no claim */
             break;
         default:
             break;

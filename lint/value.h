@@ -19,7 +19,7 @@ enum hw_kind {
     HW_EXTERN,      /* a module, function or class outside the linted sources; text: its dotted name */
     HW_TUPLE,       /* items: one value per position */
     HW_LIST,        /* items[0]: the join of the elements of a list, set or iterator */
-    HW_DICT,        /* items[0]: the join of the values; then pairs of constant key and value */
+    HW_DICT,        /* items[0]: the join of the values under other keys; then pairs of constant key and value */
     HW_FUNCTION,    /* a: struct hw_function, b: the frame it closes over; items[0]: bound self, if any */
     HW_PARTIAL,     /* items[0]: the callable; then the bound arguments; b: struct hw_names of those given by keyword */
     HW_CLASS,       /* a: struct hw_class */
@@ -38,7 +38,8 @@ enum hw_flags {
     HW_PINNED = 8,      /* host tensor: page-locked */
     HW_ON_DEVICE = 16,  /* place: an accelerator */
     HW_ON_HOST = 32,    /* place: the CPU */
-    HW_MODULE_ITSELF = 64 /* unknown: the nn.Module a hook is handed */
+    HW_MODULE_ITSELF = 64, /* unknown: the nn.Module a hook is handed */
+    HW_HASHED = 128 /* list: a set; membership compares hashes and identities, not elements */
 };
 
 struct hw_value {
@@ -58,6 +59,14 @@ enum { HW_VALUE_DEPTH = 6, HW_UNION_LIMIT = 12, HW_DICT_LIMIT = 64 };
 hw_val hw_value_make(struct hw_world *world, const struct hw_value *head, const hw_val *items);
 hw_val hw_value_simple(struct hw_world *world, enum hw_kind kind, unsigned flags, const char *text);
 hw_val hw_value_list(struct hw_world *world, hw_val element);
+hw_val hw_value_set(struct hw_world *world, hw_val element);
+/* A dict like `dict` in which `key` (a constant, or not) may also hold `value`. */
+hw_val hw_value_entered(struct hw_world *world, hw_val dict, hw_val key, hw_val value);
+/* What a dict holds under any key; unknown when empty. */
+hw_val hw_value_any_entry(struct hw_world *world, hw_val dict);
+hw_val hw_value_empty_dict(struct hw_world *world);
+/* A container like `list` that holds `element` too. */
+hw_val hw_value_grown(struct hw_world *world, hw_val list, hw_val element);
 hw_val hw_value_tuple(struct hw_world *world, const hw_val *items, size_t count);
 hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right);
 

@@ -15,7 +15,7 @@
 
 /* Limits, each reported where it cuts (HW901). */
 enum {
-    HW_CALL_DEPTH = 40,     /* calls from the hook down */
+    HW_CALL_DEPTH = 24,     /* calls from the hook down */
     HW_NESTING = 180,       /* expressions and statements inside each other, in one function */
     HW_NESTING_TOTAL = 2400, /* the same over the whole call chain: bounds the stack */
     HW_CONTEXTS = 48        /* argument combinations of one function before they are joined to unknown */
@@ -103,6 +103,7 @@ struct hw_root {
     hw_val function;        /* HW_FUNCTION, HW_PARTIAL */
     const char *parameters; /* what it is handed: a word of lint/knowledge/hooks.def */
     bool by_name;           /* found by its name only */
+    bool cut;               /* the limit on calls was met */
 };
 
 /* One call on the way from the hook to the line. */

@@ -55,10 +55,10 @@ static hw_val element_at(struct hw_world *world, hw_val object, TSNode index_nod
         return hw_value_element(world, object);
     }
     case HW_DICT:
-        for (size_t i = 1; i + 1 < object->count; i += 2)
-            if (hw_value_string(index) && object->items[i] == index)
+        for (size_t i = 1; hw_value_string(index) && i + 1 < object->count; i += 2)
+            if (object->items[i]->text == index->text)
                 return object->items[i + 1];
-        return object->items[0];
+        return hw_value_string(index) ? object->items[0] : hw_value_any_entry(world, object);
     case HW_HOST:
         return world->host;
     default:
