@@ -81,7 +81,8 @@ install: all
 	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hookwatch
 	$(Q)install -m 755 $(B)/bin/hookwatch $(DESTDIR)$(PREFIX)/bin/
 	$(Q)cp -R $(B)/lib/. $(DESTDIR)$(PREFIX)/lib/hookwatch/
-	$(Q)if [ -e interpose/include/hookwatch.h ]; then install -D -m 644 interpose/include/hookwatch.h $(DESTDIR)$(PREFIX)/include/hookwatch.h; fi
+	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/hookwatch/python/hookwatch monitor/python/hookwatch/*.py
+	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/include interpose/include/hookwatch.h
 uninstall:
 	$(Q)rm -rf $(DESTDIR)$(PREFIX)/bin/hookwatch $(DESTDIR)$(PREFIX)/lib/hookwatch $(DESTDIR)$(PREFIX)/include/hookwatch.h
 

@@ -31,6 +31,9 @@ def test_installed_tree_runs(make, torch_python, tmp_path):
     command = [installed, "run", "--simulate", "-o", tmp_path / "out", "--", torch_python, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "2.0\n"), done.stderr
+    package = tmp_path / "usr/lib/hookwatch/python"
+    program = "import hookwatch; hookwatch.step()"
+    assert subprocess.run([torch_python, "-c", program], env={**os.environ, "PYTHONPATH": str(package)}).returncode == 0
     report = subprocess.run([installed, "report", tmp_path / "out"], capture_output=True, text=True)
     assert report.returncode == 0, report.stderr
 
