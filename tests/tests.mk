@@ -55,7 +55,7 @@ unit: $(UNIT_BIN)
 	$(Q)tests/unit/run $(UNIT_BIN)
 traps: all $(TRAP_BIN) $(TRAP_LIB)
 	$(Q)$(TEST_ENV) tests/traps/run $(TRAP_BIN)
-pytest: all
+pytest: all $(TRAP_LIB)
 	$(Q)$(PYTEST)
 
 .PHONY: test run-tests unit traps pytest
