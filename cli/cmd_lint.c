@@ -34,12 +34,18 @@ static const char usage[] =
 enum { OPT_FORMAT = 256, OPT_SELECT, OPT_IGNORE, OPT_SHOW_ALLOWED, OPT_STDIN, OPT_EXIT_ZERO, OPT_PROMISED, OPT_COLOR };
 
 static const struct option options[] = {
-    {"output-format", required_argument, NULL, OPT_FORMAT}, {"output-file", required_argument, NULL, 'o'},
-    {"select", required_argument, NULL, OPT_SELECT},        {"ignore", required_argument, NULL, OPT_IGNORE},
-    {"show-allowed", no_argument, NULL, OPT_SHOW_ALLOWED},  {"stdin-filename", required_argument, NULL, OPT_STDIN},
-    {"exit-zero", no_argument, NULL, OPT_EXIT_ZERO},        {"no-cache", no_argument, NULL, OPT_PROMISED},
-    {"eager", no_argument, NULL, OPT_PROMISED},             {"color", required_argument, NULL, OPT_COLOR},
-    {"help", no_argument, NULL, 'h'},                       {0},
+    {"output-format", required_argument, NULL, OPT_FORMAT},
+    {"output-file", required_argument, NULL, 'o'},
+    {"select", required_argument, NULL, OPT_SELECT},
+    {"ignore", required_argument, NULL, OPT_IGNORE},
+    {"show-allowed", no_argument, NULL, OPT_SHOW_ALLOWED},
+    {"stdin-filename", required_argument, NULL, OPT_STDIN},
+    {"exit-zero", no_argument, NULL, OPT_EXIT_ZERO},
+    {"no-cache", no_argument, NULL, OPT_PROMISED},
+    {"eager", no_argument, NULL, OPT_PROMISED},
+    {"color", required_argument, NULL, OPT_COLOR},
+    {"help", no_argument, NULL, 'h'},
+    {0},
 };
 
 enum { CODES = 64 };
@@ -158,8 +164,11 @@ static bool wants_color(const struct arguments *args, FILE *out)
 
 static int lint(struct arguments *args, FILE *out, const char *overlay)
 {
-    struct hw_sink_options sink_options = {.format = (enum hw_format)args->format, .out = out, .color = wants_color(args, out),
-                                           .overlay_filename = overlay, .overlay_text = args->lint.stdin_text,
+    struct hw_sink_options sink_options = {.format = (enum hw_format)args->format,
+                                           .out = out,
+                                           .color = wants_color(args, out),
+                                           .overlay_filename = overlay,
+                                           .overlay_text = args->lint.stdin_text,
                                            .overlay_size = args->lint.stdin_size};
     struct hw_sink *sink = hw_sink_open(&sink_options);
     if (!sink) {
@@ -173,7 +182,8 @@ static int lint(struct arguments *args, FILE *out, const char *overlay)
                 stats.files == 1 ? "" : "s");
     if (hw_sink_close(sink) < 0) {
         if (errno != EPIPE)
-            fprintf(stderr, "hookwatch lint: %s: %s\n", args->output_file ? args->output_file : "standard output", strerror(errno));
+            fprintf(stderr, "hookwatch lint: %s: %s\n", args->output_file ? args->output_file : "standard output",
+                    strerror(errno));
         return 2;
     }
     if (status < 0)

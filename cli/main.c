@@ -23,11 +23,14 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *out)
 {
-    fputs("usage: hookwatch COMMAND [ARGUMENT...]\n\nFinds what training monitors' hooks do to the device: before merge, at run time, and in CI.\n\n",
+    fputs("usage: hookwatch COMMAND [ARGUMENT...]\n\nFinds what training monitors' hooks do to the device: before merge, at "
+          "run time, and in CI.\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n  hookwatch COMMAND --help   options of a command\n  hookwatch --version        versions of hookwatch and its parser\n", out);
+    fputs("\n  hookwatch COMMAND --help   options of a command\n  hookwatch --version        versions of hookwatch and its "
+          "parser\n",
+          out);
 }
 
 static void print_version(void)

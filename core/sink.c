@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 static const struct hw_sink_kind *const kinds[] = {
-    [HW_FORMAT_TEXT] = &hw_sink_text,     [HW_FORMAT_CONCISE] = &hw_sink_concise, [HW_FORMAT_JSON] = &hw_sink_json,
-    [HW_FORMAT_JSON_LINES] = &hw_sink_json_lines, [HW_FORMAT_GITHUB] = &hw_sink_github,   [HW_FORMAT_GITLAB] = &hw_sink_gitlab,
+    [HW_FORMAT_TEXT] = &hw_sink_text,     [HW_FORMAT_CONCISE] = &hw_sink_concise,
+    [HW_FORMAT_JSON] = &hw_sink_json,     [HW_FORMAT_JSON_LINES] = &hw_sink_json_lines,
+    [HW_FORMAT_GITHUB] = &hw_sink_github, [HW_FORMAT_GITLAB] = &hw_sink_gitlab,
     [HW_FORMAT_SARIF] = &hw_sink_sarif,   [HW_FORMAT_JUNIT] = &hw_sink_junit,
 };
 

@@ -10,13 +10,13 @@
 struct hw_sink {
     struct hw_sink_options options;
     const struct hw_sink_kind *kind;
-    char *base;         /* directory that shown paths are relative to, without a final slash */
+    char *base; /* directory that shown paths are relative to, without a final slash */
     size_t base_length;
-    size_t written;     /* findings so far */
+    size_t written; /* findings so far */
     size_t by_severity[3], allowed;
     struct hw_text *text; /* the source file quoted last; NULL when it cannot be read */
     char *text_path;
-    void *state;        /* the format's own, freed by free() */
+    void *state; /* the format's own, freed by free() */
 };
 
 struct hw_sink_kind {
@@ -26,8 +26,8 @@ struct hw_sink_kind {
     void (*close)(struct hw_sink *sink);
 };
 
-extern const struct hw_sink_kind hw_sink_text, hw_sink_concise, hw_sink_json, hw_sink_json_lines, hw_sink_github, hw_sink_gitlab,
-    hw_sink_sarif, hw_sink_junit;
+extern const struct hw_sink_kind hw_sink_text, hw_sink_concise, hw_sink_json, hw_sink_json_lines, hw_sink_github,
+    hw_sink_gitlab, hw_sink_sarif, hw_sink_junit;
 
 /* The path as shown: relative to the base directory when it lies below it. */
 const char *hw_sink_path(const struct hw_sink *sink, const char *filename);

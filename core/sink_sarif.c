@@ -106,7 +106,8 @@ static void add_code_flow(yyjson_mut_doc *doc, struct hw_sink *sink, yyjson_mut_
 
 static void sarif_open(struct hw_sink *sink)
 {
-    fputs("{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
+    fputs("{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    "
+          "{\n"
           "      \"columnKind\": \"utf16CodeUnits\",\n      \"results\": [",
           sink->options.out);
 }

@@ -42,10 +42,10 @@ static unsigned width_of(uint32_t point)
 {
     if (point == 0x200d || (point >= 0x300 && point <= 0x36f) || (point >= 0xfe00 && point <= 0xfe0f))
         return 0;
-    return (point >= 0x1100 && point <= 0x115f) || (point >= 0x2e80 && point <= 0xa4cf) || (point >= 0xac00 && point <= 0xd7a3) ||
-                   (point >= 0xf900 && point <= 0xfaff) || (point >= 0xfe30 && point <= 0xfe6f) ||
-                   (point >= 0xff00 && point <= 0xff60) || (point >= 0x1f300 && point <= 0x1faff) ||
-                   (point >= 0x20000 && point <= 0x3fffd)
+    return (point >= 0x1100 && point <= 0x115f) || (point >= 0x2e80 && point <= 0xa4cf) ||
+                   (point >= 0xac00 && point <= 0xd7a3) || (point >= 0xf900 && point <= 0xfaff) ||
+                   (point >= 0xfe30 && point <= 0xfe6f) || (point >= 0xff00 && point <= 0xff60) ||
+                   (point >= 0x1f300 && point <= 0x1faff) || (point >= 0x20000 && point <= 0x3fffd)
                ? 2
                : 1;
 }
@@ -106,12 +106,14 @@ static void print_excerpt(struct hw_sink *sink, const struct hw_finding *finding
         uint32_t from = 0;
         const char *cut = "";
         uint32_t start = at == row && finding->start.column ? skip_points(line, length, finding->start.column - 1) : 0;
-        uint32_t end = at != row ? 0 : finding->end.row == row && finding->end.column > finding->start.column
+        uint32_t end = at != row ? 0
+                       : finding->end.row == row && finding->end.column > finding->start.column
                            ? skip_points(line, length, finding->end.column - 1)
                            : length;
         uint32_t points = skip_points(line, length, EXCERPT_WIDTH + 40);
         if (points < length) { /* a very long line: a window around the token */
-            uint32_t back = finding->start.column > EXCERPT_WIDTH / 2 && at == row ? finding->start.column - EXCERPT_WIDTH / 2 : 0;
+            uint32_t back =
+                finding->start.column > EXCERPT_WIDTH / 2 && at == row ? finding->start.column - EXCERPT_WIDTH / 2 : 0;
             from = skip_points(line, length, back);
             length = from + skip_points(line + from, length - from, EXCERPT_WIDTH);
             cut = " ...";
@@ -159,10 +161,8 @@ static void print_witness(struct hw_sink *sink, const struct hw_finding *finding
         return;
     }
     for (size_t i = 0; i < finding->witness_count; i++, step++) {
-        bool last = i + 1 == finding->witness_count;
-        fprintf(out, "  %s%s%s  %*s%s%s  %s%s:%u%s\n", style->bold, i ? "    " : "hook", style->reset, (int)(i ? 2 * i - 2 : 0), "",
-                i ? "-> " : "", step->function, style->dim, hw_sink_path(sink, step->filename), step->row, style->reset);
-        (void)last;
+        fprintf(out, "  %s%s%s  %*s%s%s  %s%s:%u%s\n", style->bold, i ? "    " : "hook", style->reset, (int)(i ? 2 * i - 2 : 0),
+                "", i ? "-> " : "", step->function, style->dim, hw_sink_path(sink, step->filename), step->row, style->reset);
     }
 }
 
@@ -173,7 +173,8 @@ static void text_finding(struct hw_sink *sink, const struct hw_finding *finding)
     fprintf(out, "%s%s:%u:", style->bold, hw_sink_path(sink, finding->filename), finding->start.row);
     if (finding->start.column)
         fprintf(out, "%u:", finding->start.column);
-    fprintf(out, "%s %s%s %s%s", style->reset, severity_colour(style, finding), finding->rule->code, finding->rule->name, style->reset);
+    fprintf(out, "%s %s%s %s%s", style->reset, severity_colour(style, finding), finding->rule->code, finding->rule->name,
+            style->reset);
     if (finding->severity != HW_SEVERITY_ERROR && !finding->allowed)
         fprintf(out, " (%s)", hw_severity_name(finding->severity));
     fprintf(out, "%s: %s\n", finding->allowed ? " (allowed)" : "", finding->message);

@@ -149,7 +149,8 @@ struct hw_text *hw_text_from_bytes(const char *path, const char *bytes, size_t s
     }
     char encoding[64];
     size_t decoded_size = 0, clean_size = 0;
-    char *decoded = find_cookie(bytes, size, encoding, sizeof encoding) ? transcode(encoding, bytes, size, &decoded_size) : NULL;
+    char *decoded =
+        find_cookie(bytes, size, encoding, sizeof encoding) ? transcode(encoding, bytes, size, &decoded_size) : NULL;
     source->text = decoded ? sanitise(decoded, decoded_size, &clean_size) : sanitise(bytes, size, &clean_size);
     free(decoded);
     source->size = (uint32_t)clean_size;

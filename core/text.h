@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct hw_text {
-    char *path;          /* absolute */
-    char *text;          /* valid UTF-8, no BOM, no NUL byte before text[size] */
+    char *path; /* absolute */
+    char *text; /* valid UTF-8, no BOM, no NUL byte before text[size] */
     uint32_t size;
-    uint32_t *lines;     /* byte offset of each line; lines[line_count] == size */
+    uint32_t *lines; /* byte offset of each line; lines[line_count] == size */
     uint32_t line_count;
-    void *attachment;    /* what the owner hangs on it, released with it */
+    void *attachment; /* what the owner hangs on it, released with it */
     void (*release)(void *attachment);
     uint32_t seen_row, seen_byte, seen_column; /* the last column asked for, so that long lines are counted once */
 };

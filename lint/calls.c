@@ -39,7 +39,8 @@ static void evaluate_arguments(struct hw_world *world, struct hw_frame *frame, T
     }
     if (ts_node_is_null(list))
         return;
-    HW_EACH_CHILD (child, list) {
+    HW_EACH_CHILD(child, list)
+    {
         switch (hw_node_kind(child)) {
         case HW_N_KEYWORD_ARGUMENT: {
             const char *name = hw_node_text(world, frame->module, hw_node_field(child, HW_F_NAME));
@@ -85,7 +86,8 @@ static size_t read_parameters(struct hw_world *world, struct hw_function *functi
     bool keyword_only = false;
     if (ts_node_is_null(list))
         return 0;
-    HW_EACH_CHILD (child, list) {
+    HW_EACH_CHILD(child, list)
+    {
         struct parameter parameter = {.keyword_only = keyword_only};
         TSNode name = child;
         switch (hw_node_kind(child)) {
@@ -136,8 +138,8 @@ static hw_val evaluate_default(struct hw_world *world, struct hw_frame *parent, 
     return value;
 }
 
-static void bind_parameters(struct hw_world *world, hw_val callee, const struct hw_args *args, const struct parameter *parameters,
-                            size_t count, hw_val *values)
+static void bind_parameters(struct hw_world *world, hw_val callee, const struct hw_args *args,
+                            const struct parameter *parameters, size_t count, hw_val *values)
 {
     struct hw_frame *parent = (struct hw_frame *)(uintptr_t)callee->b;
     bool used[HW_ARGUMENTS] = {0};
@@ -188,7 +190,8 @@ static void bind_parameters(struct hw_world *world, hw_val callee, const struct 
             for (size_t j = 0; j < args->count; j++)
                 if (!used[j] && (args->keywords[j] != NULL) == keywords) {
                     if (keywords)
-                        value = hw_value_entered(world, value, hw_value_simple(world, HW_HOST, 0, args->keywords[j]), args->values[j]);
+                        value = hw_value_entered(world, value, hw_value_simple(world, HW_HOST, 0, args->keywords[j]),
+                                                 args->values[j]);
                     else
                         items[taken++] = args->values[j];
                     used[j] = true;
@@ -205,8 +208,8 @@ static void bind_parameters(struct hw_world *world, hw_val callee, const struct 
     }
 }
 
-static struct hw_frame *find_frame(const struct hw_world *world, const struct hw_function *function, const struct hw_frame *parent,
-                                   const hw_val *values, size_t count)
+static struct hw_frame *find_frame(const struct hw_world *world, const struct hw_function *function,
+                                   const struct hw_frame *parent, const hw_val *values, size_t count)
 {
     for (size_t i = function->frame_count; i-- > 0;) {
         struct hw_frame *frame = function->frames[i];
@@ -289,7 +292,8 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     memcpy(frame->arguments, values, count * sizeof *values);
     frame->argument_count = count;
     if (function->frame_count == function->frame_room)
-        function->frames = hw_realloc(function->frames, (function->frame_room = function->frame_room * 2 + 4) * sizeof *function->frames);
+        function->frames =
+            hw_realloc(function->frames, (function->frame_room = function->frame_room * 2 + 4) * sizeof *function->frames);
     function->frames[function->frame_count++] = frame;
     for (size_t i = 0; i < count; i++)
         hw_name_set(world, frame, parameters[i].name, values[i]);
@@ -337,8 +341,8 @@ static hw_val instantiate(struct hw_world *world, const struct hw_site *site, hw
     hw_val self = hw_value_make(world, &(struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
     hw_val initialiser = hw_class_find(world, cls, hw_intern(world, "__init__"), &owner, false);
     if (initialiser && initialiser->kind == HW_FUNCTION) {
-        hw_val bound =
-            hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = initialiser->a, .b = initialiser->b, .count = 1}, &self);
+        hw_val bound = hw_value_make(
+            world, &(struct hw_value){.kind = HW_FUNCTION, .a = initialiser->a, .b = initialiser->b, .count = 1}, &self);
         hw_invoke(world, site, bound, args);
     } else { /* a dataclass or named tuple: keywords name its fields */
         for (size_t i = 0; i < args->count; i++)
@@ -437,12 +441,14 @@ static hw_val call_one(struct hw_world *world, const struct hw_site *site, hw_va
     }
     case HW_INSTANCE: {
         struct hw_class *owner;
-        hw_val method = hw_class_find(world, (struct hw_class *)(uintptr_t)callee->a, hw_intern(world, "__call__"), &owner, false);
+        hw_val method =
+            hw_class_find(world, (struct hw_class *)(uintptr_t)callee->a, hw_intern(world, "__call__"), &owner, false);
         if (!method || method->kind != HW_FUNCTION)
             return world->unknown;
-        return hw_invoke(world, site,
-                         hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = method->a, .b = method->b, .count = 1}, &callee),
-                         args);
+        return hw_invoke(
+            world, site,
+            hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = method->a, .b = method->b, .count = 1}, &callee),
+            args);
     }
     case HW_EXTERN: {
         hw_val value = site ? call_reflection(world, site, callee->text, args) : NULL;
@@ -498,7 +504,8 @@ static bool is_project_object(hw_val object)
     }
 }
 
-static hw_val call_attribute(struct hw_world *world, const struct hw_site *site, hw_val object, const char *name, struct hw_args *args)
+static hw_val call_attribute(struct hw_world *world, const struct hw_site *site, hw_val object, const char *name,
+                             struct hw_args *args)
 {
     if (!is_project_object(object))
         return hw_call_method(world, site, object, name, args);

@@ -10,9 +10,9 @@
 #include "lint/source.h"
 
 struct hw_directive {
-    uint32_t row;               /* 1-based */
-    uint32_t start, end;        /* bytes of the comment */
-    bool alone;                 /* the comment is all there is on its line */
+    uint32_t row;        /* 1-based */
+    uint32_t start, end; /* bytes of the comment */
+    bool alone;          /* the comment is all there is on its line */
     bool used;
     const struct hw_rule *rule; /* NULL: malformed */
     const char *fault;          /* what is wrong with a malformed one */

@@ -30,7 +30,8 @@ static bool is_python(const char *name)
 
 static bool is_skipped(const char *name)
 {
-    static const char *const skipped[] = {"__pycache__", "build", "dist", "node_modules", "venv", "site-packages", "__pypackages__"};
+    static const char *const skipped[] = {"__pycache__", "build",         "dist",          "node_modules",
+                                          "venv",        "site-packages", "__pypackages__"};
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
         if (!strcmp(name, skipped[i]))
             return true;

@@ -59,8 +59,8 @@ void hw_roots_run_pending(struct hw_world *world);
 void hw_root_carrier(struct hw_world *world, const char *name);
 
 /* findings.c: records a finding at `token`, up to the end of `whole`. Does nothing outside hooks. `message` is copied. */
-void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum hw_severity severity, TSNode token, TSNode whole,
-               const char *message);
+void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum hw_severity severity, TSNode token,
+               TSNode whole, const char *message);
 void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule);
 void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
                     const char *message);

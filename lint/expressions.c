@@ -26,11 +26,11 @@ static hw_val string_constant(struct hw_world *world, struct hw_frame *frame, TS
 {
     TSNode child, content = {0};
     size_t parts = 0;
-    HW_EACH_CHILD (child, node)
-        if (hw_node_kind(child) == HW_N_STRING_CONTENT) {
-            content = child;
-            parts++;
-        }
+    HW_EACH_CHILD(child, node)
+    if (hw_node_kind(child) == HW_N_STRING_CONTENT) {
+        content = child;
+        parts++;
+    }
     if (parts > 1 || (parts == 1 && ts_node_end_byte(content) - ts_node_start_byte(content) > 200))
         return world->host;
     return hw_value_simple(world, HW_HOST, 0, parts ? hw_node_text(world, frame->module, content) : hw_intern(world, ""));
@@ -40,19 +40,19 @@ static hw_val evaluate_string(struct hw_world *world, struct hw_frame *frame, TS
 {
     TSNode child;
     bool interpolated = false;
-    HW_EACH_CHILD (child, node)
-        if (hw_node_kind(child) == HW_N_INTERPOLATION) {
-            TSNode expression = hw_node_field(child, HW_F_EXPRESSION);
-            if (!ts_node_is_null(expression))
-                hw_format_string(world, frame, child, hw_evaluate(world, frame, expression));
-            interpolated = true;
-            TSNode part, inner;
-            HW_EACH_CHILD (part, child)
-                if (hw_node_kind(part) == HW_N_FORMAT_SPECIFIER)
-                    HW_EACH_CHILD (inner, part)
-                        if (hw_node_kind(inner) == HW_N_INTERPOLATION)
-                            hw_evaluate(world, frame, hw_node_field(inner, HW_F_EXPRESSION));
-        }
+    HW_EACH_CHILD(child, node)
+    if (hw_node_kind(child) == HW_N_INTERPOLATION) {
+        TSNode expression = hw_node_field(child, HW_F_EXPRESSION);
+        if (!ts_node_is_null(expression))
+            hw_format_string(world, frame, child, hw_evaluate(world, frame, expression));
+        interpolated = true;
+        TSNode part, inner;
+        HW_EACH_CHILD(part, child)
+        if (hw_node_kind(part) == HW_N_FORMAT_SPECIFIER)
+            HW_EACH_CHILD(inner, part)
+        if (hw_node_kind(inner) == HW_N_INTERPOLATION)
+            hw_evaluate(world, frame, hw_node_field(inner, HW_F_EXPRESSION));
+    }
     return interpolated ? world->host : string_constant(world, frame, node);
 }
 
@@ -74,7 +74,8 @@ static hw_val bind_method(struct hw_world *world, const struct hw_site *site, hw
     const struct hw_function *function = member->a;
     if (function->is_property && self) {
         struct hw_args none = {0};
-        hw_val bound = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &self);
+        hw_val bound =
+            hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = member->a, .b = member->b, .count = 1}, &self);
         return hw_invoke(world, site, bound, &none);
     }
     hw_val receiver = function->is_static ? NULL : function->is_classmethod ? cls : self;
@@ -108,8 +109,14 @@ static hw_val attribute_of(struct hw_world *world, const struct hw_site *site, h
     case HW_PROJECT:
         found = hw_module_attribute(world, (struct hw_module *)(uintptr_t)object->a, name);
         return found ? hw_resolve(world, found) : NULL;
-    case HW_EXTERN:
-        return hw_value_simple(world, HW_EXTERN, 0, hw_intern(world, hw_arena_format(world->arena, "%s.%s", object->text, name)));
+    case HW_EXTERN: {
+        const char *dotted = hw_intern(world, hw_arena_format(world->arena, "%s.%s", object->text, name));
+        struct hw_module *module =
+            object->flags & HW_NAMESPACE ? hw_module_import(world, site->frame->module, 0, dotted) : NULL;
+        if (module)
+            return hw_value_make(world, &(struct hw_value){.kind = HW_PROJECT, .a = module}, NULL);
+        return hw_value_simple(world, HW_EXTERN, object->flags, dotted);
+    }
     case HW_DEVICE:
     case HW_HOST_TENSOR:
         switch (hw_knowledge_attribute(name)) {
@@ -185,14 +192,14 @@ static hw_val evaluate_binary(struct hw_world *world, struct hw_frame *frame, TS
     }
     hw_val left = hw_evaluate(world, frame, at);
     while (depth-- > 0) {
-        TSNode here = chain[depth], operator= hw_node_field(here, HW_F_OPERATOR);
+        TSNode here = chain[depth], sign = hw_node_field(here, HW_F_OPERATOR);
         hw_val right = hw_evaluate(world, frame, hw_node_field(here, HW_F_RIGHT));
-        const char *op = ts_node_is_null(operator) ? "" : ts_node_type(operator);
+        const char *op = ts_node_is_null(sign) ? "" : ts_node_type(sign);
         if (!strcmp(op, "%") && left->kind == HW_HOST && hw_value_holds_device(right)) {
-            hw_report(world, frame->module, 105, HW_SEVERITY_ERROR, operator, here, "`%` formats a device tensor as text");
+            hw_report(world, frame->module, 105, HW_SEVERITY_ERROR, sign, here, "`%` formats a device tensor as text");
             left = world->host;
         } else if (!strcmp(op, "*") && hw_value_string(left) && is_device(right)) {
-            hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, operator, here,
+            hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, sign, here,
                       "`*` repeats a string by a number that is on the device");
             left = world->host;
         } else if (!strcmp(op, "+") && left->kind == right->kind && left->kind == HW_LIST) {
@@ -212,7 +219,7 @@ static hw_val evaluate_comparison(struct hw_world *world, struct hw_frame *frame
 {
     hw_val left = NULL, result = NULL;
     const char *op = "";
-    TSNode operator= {0}, child, left_node = {0};
+    TSNode sign = {0}, child;
     uint32_t links = 0;
     struct hw_children walk = {.cursor = ts_tree_cursor_new(node)};
     char name[16] = "";
@@ -220,7 +227,7 @@ static hw_val evaluate_comparison(struct hw_world *world, struct hw_frame *frame
     for (; walk.more; walk.more = ts_tree_cursor_goto_next_sibling(&walk.cursor)) {
         child = ts_tree_cursor_current_node(&walk.cursor);
         if (!ts_node_is_named(child) || !strcmp(ts_node_type(child), "is not") || !strcmp(ts_node_type(child), "not in")) {
-            operator= child;
+            sign = child;
             op = ts_node_type(child);
             size_t used = strlen(name);
             if (used + strlen(op) + 2 < sizeof name) { /* "not" and "in" may come as two tokens */
@@ -236,7 +243,7 @@ static hw_val evaluate_comparison(struct hw_world *world, struct hw_frame *frame
         if (left) {
             links++;
             if (links > 1 && result && is_device(result))
-                hw_truth(world, frame, operator, result, "chained comparison");
+                hw_truth(world, frame, sign, result, "chained comparison");
             bool member = strstr(name, "in") != NULL, identity = !strncmp(name, "is", 2);
             bool equality = !strcmp(name, "==") || !strcmp(name, "!=");
             if (identity) {
@@ -245,30 +252,28 @@ static hw_val evaluate_comparison(struct hw_world *world, struct hw_frame *frame
                 hw_val container = hw_value_find(right, HW_DEVICE);
                 bool sequence = right->kind == HW_TUPLE || (right->kind == HW_LIST && !(right->flags & HW_HASHED));
                 if (container && !(container->flags & HW_MAYBE_TUPLE))
-                    hw_truth(world, frame, operator, container, "in");
+                    hw_truth(world, frame, sign, container, "in");
                 else if (sequence && is_device(left))
-                    hw_truth(world, frame, operator, hw_value_find(left, HW_DEVICE), "in");
+                    hw_truth(world, frame, sign, hw_value_find(left, HW_DEVICE), "in");
                 result = world->host;
-            } else if (equality && (left->kind == HW_NONE || right->kind == HW_NONE || hw_value_string(left) ||
-                                    hw_value_string(right))) {
+            } else if (equality &&
+                       (left->kind == HW_NONE || right->kind == HW_NONE || hw_value_string(left) || hw_value_string(right))) {
                 result = world->host;
             } else {
                 result = combine(world, left, right, HW_MASK);
             }
         }
         left = right;
-        left_node = child;
         name[0] = 0;
     }
     hw_children_close(&walk);
-    (void)left_node;
     return result ? result : world->unknown;
 }
 
 static hw_val evaluate_boolean(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
-    TSNode left_node = hw_node_field(node, HW_F_LEFT), operator= hw_node_field(node, HW_F_OPERATOR);
-    const char *op = ts_node_is_null(operator) ? "and" : ts_node_type(operator);
+    TSNode left_node = hw_node_field(node, HW_F_LEFT), sign = hw_node_field(node, HW_F_OPERATOR);
+    const char *op = ts_node_is_null(sign) ? "and" : ts_node_type(sign);
     hw_val left = hw_evaluate(world, frame, left_node);
     hw_truth(world, frame, left_node, left, op);
     struct hw_env before = {0};
@@ -305,7 +310,8 @@ static hw_val evaluate_comprehension(struct hw_world *world, struct hw_frame *fr
     struct hw_env before = {0};
     hw_env_copy(&before, &frame->now);
     TSNode child, body = hw_node_field(node, HW_F_BODY);
-    HW_EACH_CHILD (child, node) {
+    HW_EACH_CHILD(child, node)
+    {
         if (hw_node_kind(child) == HW_N_FOR_IN_CLAUSE) {
             hw_val iterable = hw_evaluate(world, frame, hw_node_field(child, HW_F_RIGHT));
             hw_assign(world, frame, hw_node_field(child, HW_F_LEFT), hw_value_element(world, iterable), false);
@@ -336,7 +342,8 @@ static hw_val evaluate_sequence(struct hw_world *world, struct hw_frame *frame, 
     size_t count = 0;
     bool exact = tuple;
     TSNode child;
-    HW_EACH_CHILD (child, node) {
+    HW_EACH_CHILD(child, node)
+    {
         bool splat = hw_node_kind(child) == HW_N_LIST_SPLAT;
         hw_val value = splat ? hw_value_element(world, hw_evaluate(world, frame, hw_node_child(child, 0)))
                              : hw_evaluate(world, frame, child);
@@ -355,7 +362,8 @@ static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame
 {
     hw_val dict = hw_value_empty_dict(world);
     TSNode child;
-    HW_EACH_CHILD (child, node) {
+    HW_EACH_CHILD(child, node)
+    {
         if (hw_node_kind(child) == HW_N_PAIR) {
             hw_val key = hw_evaluate(world, frame, hw_node_field(child, HW_F_KEY));
             hw_val value = hw_evaluate(world, frame, hw_node_field(child, HW_F_VALUE));
@@ -372,8 +380,8 @@ static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame
 static hw_val evaluate_all(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode child;
-    HW_EACH_CHILD (child, node)
-        hw_evaluate(world, frame, child);
+    HW_EACH_CHILD(child, node)
+    hw_evaluate(world, frame, child);
     return world->unknown;
 }
 
@@ -396,8 +404,8 @@ static hw_val evaluate_augmented(struct hw_world *world, struct hw_frame *frame,
 {
     TSNode target = hw_node_field(node, HW_F_LEFT);
     hw_val left = hw_evaluate(world, frame, target), right = hw_evaluate(world, frame, hw_node_field(node, HW_F_RIGHT));
-    hw_val value = left->kind == HW_LIST && right->kind == HW_LIST ? hw_value_join(world, left, right)
-                                                                     : combine(world, left, right, 0);
+    hw_val value =
+        left->kind == HW_LIST && right->kind == HW_LIST ? hw_value_join(world, left, right) : combine(world, left, right, 0);
     hw_assign(world, frame, target, value, true);
     return value;
 }
@@ -494,15 +502,15 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
     case HW_N_EXPRESSION_STATEMENT:
         value = NULL;
         TSNode inner;
-        HW_EACH_CHILD (inner, node)
-            if (!value && hw_node_kind(inner) != HW_N_AS_PATTERN_TARGET)
-                value = hw_evaluate(world, frame, inner);
+        HW_EACH_CHILD(inner, node)
+        if (!value && hw_node_kind(inner) != HW_N_AS_PATTERN_TARGET)
+            value = hw_evaluate(world, frame, inner);
         return value ? value : world->unknown;
     case HW_N_YIELD: {
         hw_val yielded = world->none;
         TSNode child;
-        HW_EACH_CHILD (child, node)
-            yielded = hw_evaluate(world, frame, child);
+        HW_EACH_CHILD(child, node)
+        yielded = hw_evaluate(world, frame, child);
         frame->result = hw_value_join(world, frame->result, hw_value_list(world, yielded));
         return world->unknown;
     }
@@ -524,8 +532,8 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
         return evaluate_string(world, frame, node);
     case HW_N_CONCATENATED: {
         TSNode child;
-        HW_EACH_CHILD (child, node)
-            hw_evaluate(world, frame, child);
+        HW_EACH_CHILD(child, node)
+        hw_evaluate(world, frame, child);
         return world->host;
     }
     case HW_N_INTEGER:

@@ -43,7 +43,8 @@ static struct hw_record *add_record(struct hw_world *world, struct hw_module *mo
             return NULL;
     }
     if (world->record_count == world->record_room)
-        world->records = hw_realloc(world->records, (world->record_room = world->record_room * 2 + 64) * sizeof *world->records);
+        world->records =
+            hw_realloc(world->records, (world->record_room = world->record_room * 2 + 64) * sizeof *world->records);
     struct hw_record *record = &world->records[world->record_count++];
     *record = (struct hw_record){.module = module, .byte = byte};
     record->finding.rule = hw_rule_by_number(rule);
@@ -73,8 +74,8 @@ static struct hw_position position(struct hw_module *module, TSPoint point, uint
     return (struct hw_position){point.row + 1, hw_text_column(module->source, point.row, byte)};
 }
 
-void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum hw_severity severity, TSNode token, TSNode whole,
-               const char *message)
+void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum hw_severity severity, TSNode token,
+               TSNode whole, const char *message)
 {
     if (!world->hot || !world->recording || ts_node_is_null(token))
         return;
@@ -110,7 +111,8 @@ void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule
               hw_arena_format(world->arena, "`%s()` %s", name, row->summary));
 }
 
-void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end, const char *message)
+void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
+                    const char *message)
 {
     struct hw_record *record = add_record(world, module, rule, start);
     if (!record)

@@ -20,10 +20,10 @@ enum hw_when {
 /* What the call gives. */
 enum hw_result {
     HW_GIVES_UNKNOWN,
-    HW_GIVES_SAME,        /* lives where the tensor it was given lives */
-    HW_GIVES_SCALAR,      /* as SAME, 0-dim unless a dimension is given */
-    HW_GIVES_MASK,        /* as SAME, boolean */
-    HW_GIVES_SELF,        /* the receiver itself */
+    HW_GIVES_SAME,   /* lives where the tensor it was given lives */
+    HW_GIVES_SCALAR, /* as SAME, 0-dim unless a dimension is given */
+    HW_GIVES_MASK,   /* as SAME, boolean */
+    HW_GIVES_SELF,   /* the receiver itself */
     HW_GIVES_DEVICE,
     HW_GIVES_HOST,
     HW_GIVES_HOST_LIST,
@@ -39,16 +39,16 @@ enum hw_result {
     HW_GIVES_CAST,        /* .type(): HW102 for a legacy host type */
     HW_GIVES_COPIED,      /* .copy_(): HW102, HW107 by both ends */
     HW_GIVES_PINNED,
-    HW_GIVES_TENSORS,     /* an iterable of device tensors */
+    HW_GIVES_TENSORS, /* an iterable of device tensors */
     HW_GIVES_NAMED_TENSORS,
-    HW_GIVES_ELEMENT,     /* an element of its first argument */
-    HW_GIVES_LIST,        /* a list of those */
+    HW_GIVES_ELEMENT, /* an element of its first argument */
+    HW_GIVES_LIST,    /* a list of those */
     HW_GIVES_SET,
-    HW_GIVES_PAIRS,       /* enumerate, items */
+    HW_GIVES_PAIRS, /* enumerate, items */
     HW_GIVES_ZIP,
-    HW_GIVES_APPLIED,     /* list of what its first argument returns for the elements of the others */
-    HW_GIVES_ARGUMENT,    /* its first argument */
-    HW_GIVES_OBJECT       /* an instance of the class of that name */
+    HW_GIVES_APPLIED,  /* list of what its first argument returns for the elements of the others */
+    HW_GIVES_ARGUMENT, /* its first argument */
+    HW_GIVES_OBJECT    /* an instance of the class of that name */
 };
 
 struct hw_fact {
@@ -75,9 +75,9 @@ const char *hw_knowledge_hint(int rule);
 /* How a hook is registered. */
 struct hw_registration {
     const char *name;
-    int position;           /* of the hook among the arguments */
-    const char *keyword;    /* its keyword */
-    const char *parameters; /* what the hook is handed, see lint/knowledge/hooks.def */
+    int position;            /* of the hook among the arguments */
+    const char *keyword;     /* its keyword */
+    const char *parameters;  /* what the hook is handed, see lint/knowledge/hooks.def */
     const char *with_kwargs; /* the same when with_kwargs=True */
 };
 /* The n-th registration function of that last name (several rows may share one: two hooks in one call); NULL past the end. */

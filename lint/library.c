@@ -28,11 +28,10 @@ static bool excused(const char *unless, const struct hw_args *args)
             unless += n;
         }
         hw_val value = hw_argument(args, name, position);
-        if (!strcmp(wanted, "absent") ? !value
-            : !strcmp(wanted, "host") ? value && value->kind == HW_HOST
-            : !strcmp(wanted, "host_place")
-                ? value && hw_value_place(value) == HW_ON_HOST
-                : value != NULL)
+        if (!strcmp(wanted, "absent")       ? !value
+            : !strcmp(wanted, "host")       ? value && value->kind == HW_HOST
+            : !strcmp(wanted, "host_place") ? value && hw_value_place(value) == HW_ON_HOST
+                                            : value != NULL)
             return true;
         if (*unless == '|')
             unless++;
@@ -280,7 +279,8 @@ static hw_val call_container(struct hw_world *world, hw_val receiver, const char
     return world->unknown;
 }
 
-hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val receiver, const char *name, struct hw_args *args)
+hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val receiver, const char *name,
+                      struct hw_args *args)
 {
     if (hw_register(world, site, name, args))
         return world->unknown;
@@ -295,7 +295,8 @@ hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val
         return world->host;
     const struct hw_fact *fact = hw_knowledge_method(name);
     if (!fact)
-        return receiver->kind == HW_DEVICE        ? hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL)
+        return receiver->kind == HW_DEVICE
+                   ? hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL)
                : receiver->kind == HW_HOST_TENSOR ? receiver
                                                   : world->unknown;
     if (receiver->kind != HW_HOST_TENSOR && breaks(world, site, fact, receiver, args))

@@ -7,7 +7,7 @@
 struct hw_lint_options {
     const char *const *paths; /* files and directories, as given on the command line */
     size_t path_count;
-    bool show_allowed;        /* also report findings that a directive allows (finding.allowed is set) */
+    bool show_allowed;         /* also report findings that a directive allows (finding.allowed is set) */
     const char *const *select; /* codes or their prefixes (HW1, HW201) to report; none: all */
     size_t select_count;
     const char *const *ignore; /* the same, left out */

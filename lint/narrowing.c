@@ -86,8 +86,8 @@ void hw_narrow(struct hw_world *world, struct hw_frame *frame, TSNode test, bool
         hw_narrow(world, frame, hw_node_field(test, HW_F_ARGUMENT), !holds);
         break;
     case HW_N_BOOLEAN: {
-        TSNode operator= hw_node_field(test, HW_F_OPERATOR);
-        bool both = !ts_node_is_null(operator) && !strcmp(ts_node_type(operator), "and");
+        TSNode sign = hw_node_field(test, HW_F_OPERATOR);
+        bool both = !ts_node_is_null(sign) && !strcmp(ts_node_type(sign), "and");
         if (both == holds) { /* `a and b` holds, or `a or b` does not: both sides speak */
             hw_narrow(world, frame, hw_node_field(test, HW_F_LEFT), holds);
             hw_narrow(world, frame, hw_node_field(test, HW_F_RIGHT), holds);

@@ -37,7 +37,8 @@ void hw_root_carrier(struct hw_world *world, const char *name)
         if (world->carriers[i] == name)
             return;
     if (world->carrier_count == world->carrier_room)
-        world->carriers = hw_realloc(world->carriers, (world->carrier_room = world->carrier_room * 2 + 8) * sizeof *world->carriers);
+        world->carriers =
+            hw_realloc(world->carriers, (world->carrier_room = world->carrier_room * 2 + 8) * sizeof *world->carriers);
     world->carriers[world->carrier_count++] = name;
 }
 
@@ -56,7 +57,8 @@ static size_t functions_inside(struct hw_world *world, const struct hw_site *sit
     if (hw_node_kind(node) != HW_N_CALL)
         return 0;
     TSNode list = hw_node_field(node, HW_F_ARGUMENTS);
-    HW_EACH_CHILD (argument, list) {
+    HW_EACH_CHILD(argument, list)
+    {
         hw_val value = hw_evaluate(world, site->frame, argument);
         for (size_t i = 0; i < hw_value_count(value) && count < room; i++)
             if (is_callable(hw_value_at(value, i)))
@@ -127,7 +129,8 @@ bool hw_register(struct hw_world *world, const struct hw_site *site, const char 
 void hw_pending_add(struct hw_world *world, hw_val function, struct hw_class *self)
 {
     if (world->pending_count == world->pending_room)
-        world->pending = hw_realloc(world->pending, (world->pending_room = world->pending_room * 2 + 64) * sizeof *world->pending);
+        world->pending =
+            hw_realloc(world->pending, (world->pending_room = world->pending_room * 2 + 64) * sizeof *world->pending);
     world->pending[world->pending_count++] = (struct hw_pending){function, self};
 }
 
@@ -182,6 +185,12 @@ static void run_generic(struct hw_world *world, hw_val value, hw_val self)
         find_named(world, function->frames[i]);
 }
 
+static bool speaks_of_hooks(const struct hw_function *function)
+{
+    uint32_t start = ts_node_start_byte(function->node), end = ts_node_end_byte(function->node);
+    return memmem(function->module->source->text + start, end - start, "hook", 4) != NULL;
+}
+
 static void run_class(struct hw_world *world, struct hw_class *cls)
 {
     hw_val self = hw_value_make(world, &(struct hw_value){.kind = HW_INSTANCE, .a = cls}, NULL);
@@ -206,6 +215,8 @@ static void run_class(struct hw_world *world, struct hw_class *cls)
                     hw_val value = hw_value_at(members->items[j].value, k);
                     const struct hw_function *function = value->a;
                     if (value->kind != HW_FUNCTION || !function->owner || (!strcmp(function->name, "__init__")) != constructors)
+                        continue;
+                    if (i > 0 && !speaks_of_hooks(function)) /* ran with its own class; what it stored is inherited */
                         continue;
                     run_generic(world, value, function->is_classmethod ? type : self);
                 }

@@ -155,8 +155,9 @@ static hw_val resolve(struct hw_world *world, hw_val value, unsigned depth)
         if (value->kind == HW_UNION && hw_value_find(value, HW_LAZY)) {
             hw_val joined = NULL;
             for (size_t i = 0; i < value->count; i++)
-                joined = hw_value_join(
-                    world, joined, value->items[i]->kind == HW_LAZY ? resolve(world, value->items[i], depth + 1) : value->items[i]);
+                joined = hw_value_join(world, joined,
+                                       value->items[i]->kind == HW_LAZY ? resolve(world, value->items[i], depth + 1)
+                                                                        : value->items[i]);
             return joined;
         }
         if (value->kind != HW_LAZY)

@@ -32,14 +32,15 @@ enum hw_kind {
 };
 
 enum hw_flags {
-    HW_MAYBE_TUPLE = 1, /* device: may also be a tuple of device tensors, so its truth value is no claim */
-    HW_MASK = 2,        /* device: boolean elements */
-    HW_SCALAR = 4,      /* device: 0-dim */
-    HW_PINNED = 8,      /* host tensor: page-locked */
-    HW_ON_DEVICE = 16,  /* place: an accelerator */
-    HW_ON_HOST = 32,    /* place: the CPU */
+    HW_MAYBE_TUPLE = 1,    /* device: may also be a tuple of device tensors, so its truth value is no claim */
+    HW_MASK = 2,           /* device: boolean elements */
+    HW_SCALAR = 4,         /* device: 0-dim */
+    HW_PINNED = 8,         /* host tensor: page-locked */
+    HW_ON_DEVICE = 16,     /* place: an accelerator */
+    HW_ON_HOST = 32,       /* place: the CPU */
     HW_MODULE_ITSELF = 64, /* unknown: the nn.Module a hook is handed */
-    HW_HASHED = 128 /* list: a set; membership compares hashes and identities, not elements */
+    HW_NAMESPACE = 256,    /* extern: a package without a file of its own; some of what is below it is in the sources */
+    HW_HASHED = 128        /* list: a set; membership compares hashes and identities, not elements */
 };
 
 struct hw_value {

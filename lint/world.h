@@ -15,10 +15,10 @@
 
 /* Limits, each reported where it cuts (HW901). */
 enum {
-    HW_CALL_DEPTH = 24,     /* calls from the hook down */
-    HW_NESTING = 180,       /* expressions and statements inside each other, in one function */
+    HW_CALL_DEPTH = 24,      /* calls from the hook down */
+    HW_NESTING = 180,        /* expressions and statements inside each other, in one function */
     HW_NESTING_TOTAL = 2400, /* the same over the whole call chain: bounds the stack */
-    HW_CONTEXTS = 48        /* argument combinations of one function before they are joined to unknown */
+    HW_CONTEXTS = 48         /* argument combinations of one function before they are joined to unknown */
 };
 
 struct hw_binding {
@@ -40,17 +40,17 @@ struct hw_names {
 };
 
 struct hw_module {
-    const char *path;   /* absolute, interned */
-    const char *name;   /* dotted, below its package root */
+    const char *path; /* absolute, interned */
+    const char *name; /* dotted, below its package root */
     struct hw_text *source;
     struct hw_frame *frame;
-    struct hw_module *next; /* in the order in which they were met */
+    struct hw_module *next;   /* in the order in which they were met */
     struct hw_module **stars; /* modules whose names `from x import *` brings in */
     size_t star_count;
     struct hw_directives *directives;
-    bool linted;        /* named, directly or through a directory, by the user */
-    bool framework;     /* core/roots.def: its hooks are its own business */
-    bool relaxed;       /* test or documentation: findings become notes */
+    bool linted;    /* named, directly or through a directory, by the user */
+    bool framework; /* core/roots.def: its hooks are its own business */
+    bool relaxed;   /* test or documentation: findings become notes */
     bool executed;
     uint32_t generation;
     struct hw_class *classes;
@@ -84,8 +84,8 @@ struct hw_frame {
     struct hw_class *class_body;
     struct hw_module *module;
     struct hw_frame *parent;
-    struct hw_env now; /* flow-sensitive, while it runs */
-    struct hw_env all; /* join of everything a name ever held: what closures see */
+    struct hw_env now;  /* flow-sensitive, while it runs */
+    struct hw_env all;  /* join of everything a name ever held: what closures see */
     const char **outer; /* names declared global or nonlocal */
     size_t outer_count;
     bool dead; /* after return, raise, break or continue */

@@ -11,8 +11,8 @@ static bool is_scalar(hw_val value)
 }
 
 /* One index of x[...]; `container` is what is indexed. */
-static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode index, hw_val container, hw_val value,
-                        bool store, hw_val stored)
+static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode index, hw_val container,
+                        hw_val value, bool store, hw_val stored)
 {
     hw_val device = hw_value_find(value, HW_DEVICE);
     if (!device || container->kind == HW_DICT)
@@ -35,10 +35,10 @@ static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode n
 static void check_slice(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode slice)
 {
     TSNode bound;
-    HW_EACH_CHILD (bound, slice)
-        if (hw_value_find(hw_evaluate(world, frame, bound), HW_DEVICE))
-            hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, bound, node,
-                      "a slice bound that lives on the device is read back to the host");
+    HW_EACH_CHILD(bound, slice)
+    if (hw_value_find(hw_evaluate(world, frame, bound), HW_DEVICE))
+        hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, bound, node,
+                  "a slice bound that lives on the device is read back to the host");
 }
 
 static hw_val element_at(struct hw_world *world, hw_val object, TSNode index_node, hw_val index, const char *text)
@@ -72,7 +72,8 @@ hw_val hw_subscript(struct hw_world *world, struct hw_frame *frame, TSNode node,
     hw_val result = NULL;
     size_t indices = 0;
     bool sliced = false;
-    HW_EACH_CHILD (child, node) {
+    HW_EACH_CHILD(child, node)
+    {
         if (ts_node_eq(child, container))
             continue;
         indices++;
@@ -85,13 +86,15 @@ hw_val hw_subscript(struct hw_world *world, struct hw_frame *frame, TSNode node,
         for (size_t i = 0; i < hw_value_count(object); i++) {
             hw_val one = hw_value_at(object, i);
             check_index(world, frame, node, child, one, index, store, stored);
-            result = hw_value_join(world, result,
-                                   element_at(world, one, child, index, hw_node_text(world, frame->module, child)));
+            result =
+                hw_value_join(world, result, element_at(world, one, child, index, hw_node_text(world, frame->module, child)));
         }
     }
     if (sliced && object->kind != HW_DEVICE && (object->kind == HW_TUPLE || object->kind == HW_LIST))
         return hw_value_list(world, hw_value_element(world, object));
     if (sliced && !result)
-        return hw_value_find(object, HW_DEVICE) ? world->device : object->kind == HW_HOST ? world->host : hw_value_element(world, object);
+        return hw_value_find(object, HW_DEVICE) ? world->device
+               : object->kind == HW_HOST        ? world->host
+                                                : hw_value_element(world, object);
     return result && indices == 1 ? result : result ? hw_value_element(world, object) : world->unknown;
 }

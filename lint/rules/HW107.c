@@ -4,20 +4,18 @@
 #include "lint/evaluate.h"
 
 /* Whether non_blocking=True (or anything but False) is given. */
-static bool non_blocking(struct hw_world *world, const struct hw_site *site, const struct hw_args *args)
+static bool non_blocking(const struct hw_args *args)
 {
     for (size_t i = 0; i < args->count; i++)
         if (args->keywords[i] && !strcmp(args->keywords[i], "non_blocking"))
             return hw_node_kind(hw_node_field(args->nodes[i], HW_F_VALUE)) != HW_N_FALSE;
-    (void)world;
-    (void)site;
     return false;
 }
 
 /* A blocking copy to the host waits; a non_blocking one is still one more copy per step: a warning. */
 static void report_to_host(struct hw_world *world, const struct hw_site *site, const struct hw_args *args)
 {
-    if (!non_blocking(world, site, args)) {
+    if (!non_blocking(args)) {
         hw_report_call(world, site, 102);
         return;
     }
@@ -48,7 +46,7 @@ hw_val hw_move(struct hw_world *world, const struct hw_site *site, hw_val receiv
         return world->host_tensor;
     }
     if (place == HW_ON_DEVICE) {
-        if (host_data && !(receiver->flags & HW_PINNED && non_blocking(world, site, args)))
+        if (host_data && !(receiver->flags & HW_PINNED && non_blocking(args)))
             hw_report_call(world, site, 107);
         return world->device;
     }
@@ -57,7 +55,7 @@ hw_val hw_move(struct hw_world *world, const struct hw_site *site, hw_val receiv
 
 hw_val hw_move_here(struct hw_world *world, const struct hw_site *site, hw_val receiver, struct hw_args *args)
 {
-    if (receiver->kind == HW_HOST_TENSOR && !(receiver->flags & HW_PINNED && non_blocking(world, site, args)))
+    if (receiver->kind == HW_HOST_TENSOR && !(receiver->flags & HW_PINNED && non_blocking(args)))
         hw_report_call(world, site, 107);
     return world->device;
 }

@@ -19,8 +19,8 @@ void hw_rule_directives(struct hw_world *world, struct hw_module *module)
             hw_report_file(world, module, 902, directive->start, directive->end,
                            hw_arena_format(world->arena, "the directive %s", directive->fault));
         else if (!directive->used && strchr(directive->rule->where, 'L') && directive->rule->number != 903)
-            hw_report_file(world, module, 903, directive->start, directive->end,
-                           hw_arena_format(world->arena, "nothing here breaks %s (%s)", directive->rule->code,
-                                           directive->rule->name));
+            hw_report_file(
+                world, module, 903, directive->start, directive->end,
+                hw_arena_format(world->arena, "nothing here breaks %s (%s)", directive->rule->code, directive->rule->name));
     }
 }
