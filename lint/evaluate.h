@@ -75,6 +75,8 @@ void hw_rule_directives(struct hw_world *world, struct hw_module *module);
 void hw_rule_unread(struct hw_world *world, struct hw_module *module);
 /* rules/HW103.c: the truth value of `value`, taken by `test`, is needed; `reader` is "if", "while", ... */
 void hw_truth(struct hw_world *world, struct hw_frame *frame, TSNode test, hw_val value, const char *reader);
+/* rules/HW201.c: what to add to the message when a plain comment stands beside the collective, else "". */
+const char *hw_collective_remark(struct hw_world *world, const struct hw_site *site);
 /* rules/HW105.c */
 void hw_format_string(struct hw_world *world, struct hw_frame *frame, TSNode interpolation, hw_val value);
 /* rules/HW107.c: transfers between host and device memory; each returns the resulting value. */
