@@ -148,3 +148,21 @@ void hw_py_locate(const void *code, int lasti, struct hw_py_where *where)
     if (where->class == HW_PY_CALL && callee)
         hw_py_text(callee, where->callee, sizeof where->callee);
 }
+
+bool hw_py_in_one_loop(const void *code, int first, int last)
+{
+    size_t units = (size_t)(uintptr_t)hw_py_field(code, hw_py->var_size);
+    const unsigned char *bytes = (const unsigned char *)code + hw_py->code_units;
+    unsigned extended = 0;
+    for (int at = 0; (size_t)at < units * 2;) {
+        struct hw_py_opcode op = hw_py->opcodes[bytes[at]];
+        unsigned arg = extended << 8 | bytes[at + 1];
+        extended = op.class == HW_PY_EXTEND ? arg : 0;
+        int next = at + 2 + 2 * op.caches;
+        bool back = op.class == HW_PY_JUMP_BACK || op.class == HW_PY_JUMP_IF_BACK;
+        if (back && at >= last && next - (int)(arg * 2) <= first)
+            return true;
+        at = next;
+    }
+    return false;
+}

@@ -3,6 +3,8 @@
 #include "interpose/python/frames.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -12,6 +14,8 @@ const struct hw_py_layout *hw_py;
 char hw_py_version[16];
 static void *(*this_thread_state)(void);
 static int (*is_finalizing)(void);
+static const void *cell_type;
+static enum hw_py_state decided;
 
 #define HW_OPCODE(number, name, units) [number] = {HW_PY_##name, units},
 static const struct hw_py_opcode opcodes_311[256] = {
@@ -50,11 +54,21 @@ static const struct hw_py_layout layouts[] = {
      .opcodes = opcodes_311},
 };
 
-/* Reads memory that may not be mapped. */
+/* Reads memory that may not be mapped. Where the kernel refuses the call (seccomp), a pipe serves: write(2) checks addresses. */
 static bool peek(const void *from, void *to, size_t size)
 {
     struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size)
+        return true;
+    if (errno == EFAULT)
+        return false;
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    bool good = write(pipe_ends[1], from, size) == (ssize_t)size && read(pipe_ends[0], to, size) == (ssize_t)size;
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+    return good;
 }
 
 static const void *peek_pointer(const void *object, uint16_t offset)
@@ -120,55 +134,63 @@ static bool objects_changed(void)
     return changed;
 }
 
+static enum hw_py_state decide(const char *version, void *thread_state)
+{
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        size_t n = strlen(layouts[i].version);
+        if (strncmp(version, layouts[i].version, n) != 0 || (version[n] >= '0' && version[n] <= '9'))
+            continue;
+        int probe = 0;
+        if (!peek(&n, &probe, sizeof probe))
+            return HW_PY_CHECK_FAILED; /* no guarded read is possible here */
+        if (!peek_pointer(peek_pointer(thread_state, layouts[i].tstate_cframe), layouts[i].cframe_frame))
+            return HW_PY_NONE; /* no frame runs on this thread now; check on a later call */
+        if (!check_layout(&layouts[i], thread_state))
+            return HW_PY_CHECK_FAILED;
+        hw_py = &layouts[i];
+        return HW_PY_READY;
+    }
+    return HW_PY_UNKNOWN_VERSION;
+}
+
+/* One thread decides; the others go without Python until it has. */
 enum hw_py_state hw_py_attach(void)
 {
-    static enum hw_py_state decided;
+    static int busy;
     enum hw_py_state state = __atomic_load_n(&decided, __ATOMIC_ACQUIRE);
     if (state != HW_PY_UNTRIED)
         return state;
+    if (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+        return HW_PY_NONE;
     static const char *(*version)(void);
     static void *(*thread_state)(void);
-    static int (*finalizing)(void);
-    if (!thread_state) {
-        if (!objects_changed())
-            return HW_PY_NONE;
+    if (!thread_state && objects_changed()) {
         version = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
         thread_state = version ? (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState") : NULL;
-        if (!thread_state)
-            return HW_PY_NONE;
-        finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"); /* up to 3.12 */
-        if (!finalizing)
-            finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
     }
-    void *ts = thread_state();
-    if (!ts)
-        return HW_PY_NONE;
-    const char *text = version();
-    size_t length = strcspn(text, " ");
-    if (length >= sizeof hw_py_version)
-        length = sizeof hw_py_version - 1;
-    memcpy(hw_py_version, text, length);
-    state = HW_PY_UNKNOWN_VERSION;
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
-        size_t n = strlen(layouts[i].version);
-        if (strncmp(text, layouts[i].version, n) != 0 || (text[n] >= '0' && text[n] <= '9'))
-            continue;
-        if (!peek_pointer(peek_pointer(ts, layouts[i].tstate_cframe), layouts[i].cframe_frame))
-            return HW_PY_NONE; /* no frame runs on this thread now; check on a later call */
-        state = check_layout(&layouts[i], ts) ? HW_PY_READY : HW_PY_CHECK_FAILED;
-        if (state == HW_PY_READY) {
-            this_thread_state = thread_state;
-            is_finalizing = finalizing;
-            hw_py = &layouts[i];
-        }
+    void *ts = thread_state ? thread_state() : NULL;
+    state = HW_PY_NONE;
+    if (ts) {
+        is_finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"); /* up to 3.12 */
+        if (!is_finalizing)
+            is_finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+        cell_type = dlsym(RTLD_DEFAULT, "PyCell_Type");
+        this_thread_state = thread_state;
+        size_t length = strcspn(version(), " ");
+        memcpy(hw_py_version, version(), length < sizeof hw_py_version ? length : sizeof hw_py_version - 1);
+        state = decide(version(), ts);
     }
-    __atomic_store_n(&decided, state, __ATOMIC_RELEASE);
+    if (state != HW_PY_NONE)
+        __atomic_store_n(&decided, state, __ATOMIC_RELEASE);
+    __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
     return state;
 }
 
 void *hw_py_thread_state(void)
 {
-    return is_finalizing && is_finalizing() ? NULL : this_thread_state();
+    if (__atomic_load_n(&decided, __ATOMIC_ACQUIRE) != HW_PY_READY || (is_finalizing && is_finalizing()))
+        return NULL;
+    return this_thread_state();
 }
 
 static size_t put_utf8(uint32_t c, char *out, size_t room)
@@ -222,22 +244,55 @@ size_t hw_py_text(const void *str, char *out, size_t size)
     return n;
 }
 
+#define FNV_START 1469598103934665603u
+#define FNV_PRIME 1099511628211u
+#define MAX_DEPTH 256
+
+uint64_t hw_py_text_hash(const void *str)
+{
+    char text[512];
+    size_t n = hw_py_text(str, text, sizeof text);
+    uint64_t h = FNV_START;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * FNV_PRIME;
+    return h;
+}
+
 uint64_t hw_py_locals_hash(const void *frame)
 {
-    uint64_t h = 1469598103934665603u;
-    for (int depth = 0; frame && depth < 256; frame = hw_py_previous(frame), depth++) {
+    uint64_t h = FNV_START;
+    for (int depth = 0; frame && depth < MAX_DEPTH; frame = hw_py_previous(frame), depth++) {
         const void *code = hw_py_code(frame);
         int locals = hw_py_int(code, hw_py->code_nlocalsplus);
-        h = (h ^ (uint64_t)(uintptr_t)frame ^ (uint64_t)(uint32_t)hw_py_lasti(frame, code)) * 1099511628211u;
-        const void *mapping = hw_py_field(frame, hw_py->frame_mapping);
-        if (mapping && mapping == (const void *)hw_py_field(frame, hw_py->frame_globals))
-            h = (h ^ (uint64_t)(uintptr_t)hw_py_field(mapping, hw_py->dict_version)) * 1099511628211u;
+        h = (h ^ (uint64_t)(uintptr_t)frame ^ (uint64_t)(uint32_t)hw_py_lasti(frame, code)) * FNV_PRIME;
         const char *slot = (const char *)frame + hw_py->frame_locals;
         for (int i = 0; i < locals; i++, slot += sizeof(void *)) {
             uint64_t value;
             memcpy(&value, slot, sizeof value);
-            h = (h ^ value) * 1099511628211u;
+            h = (h ^ value) * FNV_PRIME;
         }
     }
     return h;
+}
+
+uint64_t hw_py_globals_hash(const void *frame)
+{
+    uint64_t h = FNV_START;
+    for (int depth = 0; frame && depth < MAX_DEPTH; frame = hw_py_previous(frame), depth++) {
+        const void *mapping = hw_py_field(frame, hw_py->frame_mapping);
+        if (mapping && mapping == (const void *)hw_py_field(frame, hw_py->frame_globals))
+            h = (h ^ (uint64_t)(uintptr_t)hw_py_field(mapping, hw_py->dict_version)) * FNV_PRIME;
+    }
+    return h;
+}
+
+const void *hw_py_first_argument(const void *frame, const void *code)
+{
+    if (hw_py_int(code, hw_py->code_argcount) <= 0)
+        return NULL;
+    const void *value = hw_py_field(frame, hw_py->frame_locals);
+    /* A closure inside the function keeps the argument in a cell, a new one in each activation. */
+    if (value && cell_type && (const void *)hw_py_field(value, 8) == cell_type)
+        value = hw_py_field(value, 16);
+    return value;
 }

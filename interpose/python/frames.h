@@ -23,6 +23,8 @@ struct hw_py_layout {
 enum hw_py_class {
     HW_PY_OTHER,
     HW_PY_JUMP_IF,
+    HW_PY_JUMP_IF_BACK, /* the same, back to a loop's body */
+    HW_PY_JUMP_BACK,
     HW_PY_COMPARE,
     HW_PY_CONTAINS,
     HW_PY_NOT,
@@ -109,9 +111,21 @@ struct hw_py_where {
 };
 void hw_py_locate(const void *code, int lasti, struct hw_py_where *where);
 
-/* A hash over what the frames from `frame` outwards hold in their local variables, those of a module's own code by the version
- * of its dictionary. It does not change while an inner frame runs (unless that one assigns a global of a module whose code is
- * still running), so that a different value means another activation of that inner frame. */
+/* A hash over what the frames from `frame` outwards hold in their local variables and where they stand. It cannot change while
+ * an inner frame runs, so that a different value proves another activation of that inner frame. */
 uint64_t hw_py_locals_hash(const void *frame);
+
+/* The same over the variables of modules whose own code runs in those frames, by the versions of their dictionaries. An inner
+ * frame changes it only by assigning a global of such a module. */
+uint64_t hw_py_globals_hash(const void *frame);
+
+/* True if the code object has a loop around both instructions (byte offsets). */
+bool hw_py_in_one_loop(const void *code, int first, int last);
+
+/* The first argument of the function that a frame runs, NULL if it has none. */
+const void *hw_py_first_argument(const void *frame, const void *code);
+
+/* A hash of a str's text. */
+uint64_t hw_py_text_hash(const void *str);
 
 #endif

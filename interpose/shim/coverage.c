@@ -58,30 +58,41 @@ static int (*simulation(void))(void)
     return mode;
 }
 
-static bool is_simulated(void)
+static int read_adds(struct dl_phdr_info *info, size_t size, void *user)
 {
-    return simulation() != NULL;
+    (void)size;
+    *(unsigned long long *)user = info->dlpi_adds;
+    return 1;
 }
 
-void hw_look_at_simulation(void)
+static void look_at_simulation(void)
 {
     if (simulation())
         hw_trace->sim_mode = (uint32_t)simulation()();
 }
 
+/* At the start, at the end, and whenever a new line is seen: a process that is killed says no more. */
 void hw_look_at_objects(void)
+{
+    static unsigned long long seen;
+    static const struct hw_trace_header *looked_at;
+    unsigned long long adds = 0;
+    dl_iterate_phdr(read_adds, &adds);
+    look_at_simulation();
+    if (adds == seen && looked_at == hw_trace)
+        return;
+    seen = adds;
+    looked_at = hw_trace;
+    struct finding f = {0};
+    dl_iterate_phdr(look, &f);
+    memcpy(hw_trace->driver_user, f.driver_user, sizeof f.driver_user);
+    __atomic_fetch_or(&hw_trace->coverage, f.bits, __ATOMIC_RELAXED);
+}
+
+bool hw_unseen_library(void)
 {
     struct finding f = {0};
     dl_iterate_phdr(look, &f);
-    if (!hw_trace) {
-        /* The simulated libraries are in every child, because they are preloaded: there, ask for a user of them. */
-        if (!f.cuda || (is_simulated() && !f.framework) || !hw_start())
-            return;
-        f.bits |= HW_COVERAGE_NOTHING_SEEN;
-    }
-    hw_look_at_simulation();
-    if (!hw_py && !(hw_trace->coverage & (HW_COVERAGE_PY_UNKNOWN | HW_COVERAGE_PY_CHECK)))
-        f.bits |= HW_COVERAGE_NO_PYTHON;
-    memcpy(hw_trace->driver_user, f.driver_user, sizeof f.driver_user);
-    __atomic_fetch_or(&hw_trace->coverage, f.bits, __ATOMIC_RELAXED);
+    /* The simulated libraries are in every child, because they are preloaded: there, ask for a user of them. */
+    return f.cuda && (f.framework || !simulation());
 }

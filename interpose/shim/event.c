@@ -7,7 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
+#define HW_EXPORT  __attribute__((visibility("default")))
 #define POLL_LIMIT 64 /* queries in a row that make a loop */
+#define CAPTURES   32
+#define WARM_UP    16 /* visits of a line after which an allocation is no filling of caches, where steps are unknown */
+
+static uintptr_t capturing[CAPTURES]; /* stream + 1, 0: free */
 
 __thread struct hw_thread hw_thread;
 
@@ -33,74 +38,66 @@ static void finish_step(void)
     add(&hw_trace->step_waits[bucket < HW_TRACE_HIST ? bucket : HW_TRACE_HIST - 1], 1);
 }
 
-/* Visits of each flush root; a root is a function and the object it is a method of. */
-#define VISITORS 32
-static struct {
-    uint64_t key, visits;
-} visitors[VISITORS];
-
 void hw_sites_reset(void);
 
 void hw_tables_reset(void)
 {
     hw_sites_reset();
-    memset(visitors, 0, sizeof visitors);
+    hw_flush_reset();
     step_waits = 0;
+    memset(capturing, 0, sizeof capturing);
     hw_thread = (struct hw_thread){.windows = hw_thread.windows};
 }
 
-__attribute__((visibility("default"))) void hw_step(void);
-__attribute__((visibility("default"))) void hw_step(void)
+/* Steps by hw_step() count alone from its first call on. */
+HW_EXPORT void hw_step(void);
+HW_EXPORT void hw_step(void)
 {
     if (!hw_enabled || !hw_start())
         return;
-    if (hw_trace->step_kind != 1)
+    if (hw_trace->step_kind != HW_STEPS_CALLED)
         hw_trace->steps = 0;
-    hw_trace->step_kind = 1;
+    hw_trace->step_kind = HW_STEPS_CALLED;
     add(&hw_trace->steps, 1);
     finish_step();
 }
 
-/* Identity of a flush root: its function and its first argument. */
-static uint64_t root_key(const struct hw_place *place)
+void hw_step_at_least(uint64_t steps)
 {
-    const void *self = NULL;
-    if (hw_py_int(place->root_code, hw_py->code_argcount) > 0)
-        self = *(const void *const *)((const char *)place->root_frame + hw_py->frame_locals);
-    return ((uint64_t)(uintptr_t)place->root_code ^ (uint64_t)(uintptr_t)self * 31) | 1;
-}
-
-static void count_visit(uint64_t key)
-{
-    add(&hw_trace->flush_windows, 1);
-    for (int i = 0; i < VISITORS; i++) {
-        uint64_t have = 0;
-        if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
-            have != key)
-            continue;
-        uint64_t visits = __atomic_add_fetch(&visitors[i].visits, 1, __ATOMIC_RELAXED);
-        if (hw_trace->step_kind == 1)
-            return;
-        hw_trace->step_kind = 2;
-        if (visits > __atomic_load_n(&hw_trace->steps, __ATOMIC_RELAXED)) {
-            raise_to(&hw_trace->steps, visits);
-            finish_step();
-        }
+    if (hw_trace->step_kind == HW_STEPS_CALLED)
         return;
+    hw_trace->step_kind = HW_STEPS_FLUSHED;
+    if (steps > __atomic_load_n(&hw_trace->steps, __ATOMIC_RELAXED)) {
+        raise_to(&hw_trace->steps, steps);
+        finish_step();
     }
 }
 
-/* One flush window is one activation of its root. The same frame address serves the next activation too; what the callers
- * hold in their variables cannot change during one. */
-static void enter_flush(struct hw_thread *thread, const struct hw_place *place)
+/* Streams in capture. While there is one, no thread makes a CUDA call of our own. */
+static void begin_capture(const void *stream)
 {
-    uint64_t key = root_key(place), hash = hw_py_locals_hash(hw_py_previous(place->root_frame)) ^ key;
-    if (thread->flush_frame == place->root_frame && thread->flush_hash == hash)
-        return;
-    thread->flush_frame = place->root_frame;
-    thread->flush_hash = hash;
-    thread->flush_copies = 0;
-    count_visit(key);
+    for (int i = 0; i < CAPTURES; i++) {
+        uintptr_t none = 0;
+        if (__atomic_compare_exchange_n(&capturing[i], &none, (uintptr_t)stream + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+static void end_capture(const void *stream)
+{
+    for (int i = 0; i < CAPTURES; i++) {
+        uintptr_t mine = (uintptr_t)stream + 1;
+        if (__atomic_compare_exchange_n(&capturing[i], &mine, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+static bool any_capture(void)
+{
+    for (int i = 0; i < CAPTURES; i++)
+        if (__atomic_load_n(&capturing[i], __ATOMIC_ACQUIRE))
+            return true;
+    return false;
 }
 
 /* Asks the runtime what kind of memory `pointer` is: 0 pageable, 1 pinned, 2 device, 3 managed (cudaMemoryType);
@@ -108,7 +105,7 @@ static void enter_flush(struct hw_thread *thread, const struct hw_place *place)
 static int memory_type(const struct hw_event *event, const void *pointer)
 {
     static int (*ask)(void *, const void *);
-    if (__atomic_load_n(&hw_captures, __ATOMIC_RELAXED) > 0)
+    if (any_capture())
         return -1;
     if (!ask)
         ask = (int (*)(void *, const void *))hw_resolve_name("cudaPointerGetAttributes", HW_LAYER_RUNTIME,
@@ -132,9 +129,10 @@ static void find_direction(struct hw_event *event)
 }
 
 /* Opens an entry of the ring of last calls. */
-static struct hw_trace_call *open_call(struct hw_thread *thread, const struct hw_event *event)
+static struct hw_trace_call *open_call(struct hw_thread *thread, struct hw_event *event)
 {
     uint64_t sequence = __atomic_add_fetch(&hw_trace->ring_next, 1, __ATOMIC_RELAXED);
+    event->sequence = sequence;
     struct hw_trace_call *call = &hw_trace->ring[sequence % HW_TRACE_RING];
     call->in_flight = 1;
     call->start_ns = event->start_ns;
@@ -154,9 +152,13 @@ static bool fold(struct hw_thread *thread, struct hw_event *event)
     if (!thread->copy_pending || !(event->whole_device || event->stream == thread->copy_stream) ||
         !hw_place_same(thread->copy_frame, thread->copy_instr))
         return false;
+    /* A copy without a record is a pinned upload, which becomes one by its wait; anything else stays apart. */
+    if (!thread->copy_site && thread->copy_scope != HW_SCOPE_OUTSIDE && thread->copy_direction != HW_H2D)
+        return false;
     event->folded = true;
     event->scope = thread->copy_scope;
     event->site = thread->copy_site;
+    event->direction = thread->copy_direction;
     return true;
 }
 
@@ -193,86 +195,60 @@ static bool wants_site(struct hw_thread *thread, const struct hw_event *event, c
     }
 }
 
-void hw_event_enter(struct hw_thread *thread, struct hw_event *event)
+static void remember_copy(struct hw_thread *thread, const struct hw_event *event, const struct hw_place *place)
 {
-    thread->depth++;
-    if (event->kind == HW_KIND_CAPTURE_BEGIN)
-        __atomic_fetch_add(&hw_captures, 1, __ATOMIC_RELAXED);
-    int saved = errno;
-    if (!hw_start()) {
-        errno = saved;
-        return;
-    }
-    event->recorded = true;
-    if (event->kind == HW_KIND_GROUP_START) {
-        thread->group++;
-        thread->last_site = NULL;
-        return;
-    }
-    hw_thread_slot(thread);
-    if (event->kind == HW_KIND_GROUP_END) {
-        event->site = thread->group == 1 ? thread->last_site : NULL;
-        event->folded = true; /* the calls of the group were counted; this is where they cost */
-        event->scope = event->site ? event->site->scope : HW_SCOPE_OUTSIDE;
-        if (thread->group)
-            thread->group--;
-    } else if (event->kind != HW_KIND_SYNC || !fold(thread, event) || (!event->site && event->scope != HW_SCOPE_OUTSIDE)) {
-        struct hw_place place;
-        hw_place_find(thread, &place);
-        event->scope = (uint8_t)place.scope;
-        bool communication = hw_is_communication(event->kind), second = false;
-        if (place.scope != HW_SCOPE_OUTSIDE || communication) {
-            if (event->kind == HW_KIND_COPY || event->kind == HW_KIND_COPY_ASYNC)
-                find_direction(event);
-            if (event->folded)
-                event->direction = HW_H2D; /* the wait of a pinned upload */
-            if (place.scope == HW_SCOPE_FLUSH) {
-                enter_flush(thread, &place);
-                if (event->direction == HW_D2H && event->kind != HW_KIND_SYNC) {
-                    thread->flush_copies++;
-                    raise_to(&hw_trace->flush_d2h_max, thread->flush_copies);
-                    second = thread->flush_copies > 1;
-                }
-            }
-            if (wants_site(thread, event, &place)) {
-                event->site = hw_site_find(event, &place, second);
-                if (!event->site)
-                    add(&hw_trace->lost, 1);
-                event->folded = false;
-            }
-        }
-        if (place.scope != HW_SCOPE_FLUSH)
-            thread->flush_frame = NULL;
-        thread->copy_pending = event->kind == HW_KIND_COPY_ASYNC;
-        thread->copy_stream = event->stream;
-        thread->copy_scope = event->scope;
-        thread->copy_site = event->site;
-        thread->copy_frame = place.top;
-        thread->copy_instr = place.top_instr;
-        if (event->kind == HW_KIND_COLLECTIVE)
-            thread->last_site = event->site;
-    } else {
-        thread->copy_pending = false;
-    }
-    if (event->kind != HW_KIND_QUERY) {
-        event->start_ns = hw_now();
-        if (event->site)
-            event->call = open_call(thread, event);
-    }
-    errno = saved;
+    thread->copy_pending = event->kind == HW_KIND_COPY_ASYNC;
+    thread->copy_stream = event->stream;
+    thread->copy_direction = (uint8_t)event->direction;
+    thread->copy_scope = event->scope;
+    thread->copy_site = event->site;
+    thread->copy_frame = place->top;
+    thread->copy_instr = place->top_instr;
 }
 
-static void count_totals(const struct hw_event *event, uint64_t ns)
+/* Finds where the call is made and the record it belongs to. */
+static void find_site(struct hw_thread *thread, struct hw_event *event)
+{
+    struct hw_place place;
+    hw_place_find(thread, &place);
+    event->scope = (uint8_t)place.scope;
+    if (place.scope != HW_SCOPE_OUTSIDE || hw_is_communication(event->kind)) {
+        bool second = false;
+        if (event->kind == HW_KIND_COPY || event->kind == HW_KIND_COPY_ASYNC)
+            find_direction(event);
+        if (place.scope == HW_SCOPE_FLUSH) {
+            bool copy = event->direction == HW_D2H && (event->kind == HW_KIND_COPY || event->kind == HW_KIND_COPY_ASYNC);
+            event->flush_copies = hw_flush_enter(thread, &place, copy);
+            raise_to(&hw_trace->flush_d2h_max, event->flush_copies);
+            second = copy && event->flush_copies > 1;
+        }
+        if (wants_site(thread, event, &place)) {
+            event->site = hw_site_find(event, &place, second);
+            if (!event->site)
+                add(&hw_trace->lost, 1);
+            event->folded = false;
+        }
+    }
+    if (place.scope != HW_SCOPE_FLUSH)
+        hw_flush_leave(thread);
+    remember_copy(thread, event, &place);
+}
+
+static bool waits(const struct hw_event *event)
+{
+    return event->kind == HW_KIND_SYNC || event->kind == HW_KIND_COPY;
+}
+
+/* Counted when the call begins: a process may hang or die in it. Times are added when it returns. */
+static void count_totals(const struct hw_event *event)
 {
     struct hw_trace_totals *t = &hw_trace->totals[event->scope];
-    bool waited = event->kind == HW_KIND_SYNC || event->kind == HW_KIND_COPY;
-    if (waited) {
+    add(&hw_trace->calls, 1);
+    if (waits(event)) {
         add(&t->waits, 1);
         if (event->scope == HW_SCOPE_HOOK)
             add(&step_waits, 1);
     }
-    if (event->kind != HW_KIND_QUERY)
-        add(&t->wait_ns, ns);
     if (event->kind == HW_KIND_COPY || event->kind == HW_KIND_COPY_ASYNC) {
         if (event->direction == HW_D2H)
             add(&t->d2h_copies, 1);
@@ -285,18 +261,16 @@ static void count_totals(const struct hw_event *event, uint64_t ns)
     }
 }
 
-static void count_site(struct hw_record_site *site, const struct hw_event *event, uint64_t ns)
+static void count_site(struct hw_record_site *site, const struct hw_event *event)
 {
-    if (event->kind == HW_KIND_SYNC || event->kind == HW_KIND_COPY)
+    if (waits(event))
         add(&site->waits, 1);
-    add(&site->wait_ns, ns);
-    raise_to(&site->max_wait_ns, ns);
     if (event->folded)
         return;
     uint64_t step = __atomic_load_n(&hw_trace->steps, __ATOMIC_RELAXED);
     uint64_t before = __atomic_fetch_add(&site->count, 1, __ATOMIC_RELAXED);
     add(&site->bytes, event->bytes);
-    if (before && step)
+    if (step ? before > 0 : before >= WARM_UP)
         add(&site->late, 1);
     if (!before) {
         site->first_step = step;
@@ -311,8 +285,46 @@ static void count_site(struct hw_record_site *site, const struct hw_event *event
     raise_to(&site->max_per_step, __atomic_add_fetch(&site->step_count, 1, __ATOMIC_RELAXED));
     if (event->comm)
         site->communicator = (uint64_t)(uintptr_t)event->comm;
-    if (event->scope == HW_SCOPE_FLUSH)
-        raise_to(&site->flush_max, hw_thread.flush_copies);
+    raise_to(&site->flush_max, event->flush_copies);
+}
+
+void hw_event_enter(struct hw_thread *thread, struct hw_event *event)
+{
+    thread->depth++;
+    if (event->kind == HW_KIND_CAPTURE_BEGIN)
+        begin_capture(event->stream);
+    int saved = errno;
+    event->recorded = hw_start();
+    if (event->recorded && event->kind == HW_KIND_GROUP_START) {
+        if (!thread->group++)
+            thread->last_site = NULL;
+    } else if (event->recorded) {
+        hw_thread_slot(thread);
+        if (event->kind == HW_KIND_GROUP_END) {
+            /* The calls of the group were counted; this is where they cost. */
+            event->site = thread->group == 1 ? thread->last_site : NULL;
+            event->folded = true;
+            event->scope = event->site ? event->site->scope : HW_SCOPE_OUTSIDE;
+            if (thread->group)
+                thread->group--;
+        } else if (event->kind == HW_KIND_SYNC && fold(thread, event) &&
+                   (event->site || event->scope == HW_SCOPE_OUTSIDE)) {
+            thread->copy_pending = false;
+        } else {
+            find_site(thread, event);
+            if (event->kind == HW_KIND_COLLECTIVE)
+                thread->last_site = event->site;
+        }
+        count_totals(event);
+        if (event->kind != HW_KIND_QUERY)
+            event->start_ns = hw_now();
+        if (event->site) {
+            count_site(event->site, event);
+            if (event->kind != HW_KIND_QUERY)
+                event->call = open_call(thread, event);
+        }
+    }
+    errno = saved;
 }
 
 static void record_communicator(const struct hw_event *event)
@@ -335,18 +347,17 @@ static void record_communicator(const struct hw_event *event)
 void hw_event_leave(struct hw_thread *thread, struct hw_event *event, int result)
 {
     thread->depth--;
-    if (event->kind == HW_KIND_CAPTURE_END)
-        __atomic_fetch_sub(&hw_captures, 1, __ATOMIC_RELAXED);
-    if (event->kind == HW_KIND_CAPTURE_BEGIN && result != 0)
-        __atomic_fetch_sub(&hw_captures, 1, __ATOMIC_RELAXED);
+    if (event->kind == HW_KIND_CAPTURE_END || (event->kind == HW_KIND_CAPTURE_BEGIN && result != 0))
+        end_capture(event->stream);
     if (!event->recorded || !hw_trace)
         return;
     uint64_t ns = event->start_ns ? hw_now() - event->start_ns : 0;
-    add(&hw_trace->calls, 1);
-    count_totals(event, ns);
-    if (event->site)
-        count_site(event->site, event, ns);
-    if (event->call) {
+    add(&hw_trace->totals[event->scope].wait_ns, ns);
+    if (event->site) {
+        add(&event->site->wait_ns, ns);
+        raise_to(&event->site->max_wait_ns, ns);
+    }
+    if (event->call && event->call->sequence == event->sequence) {
         event->call->wait_ns = ns;
         event->call->in_flight = 0;
     }

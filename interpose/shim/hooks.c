@@ -34,9 +34,8 @@ static inline void count_launch(void)
     struct hw_trace_thread *c = counters(thread);
     if (!c)
         return;
-    if (HW_LIKELY(!thread->windows))
-        c->launches++;
-    else
+    c->launches++;
+    if (!HW_LIKELY(!thread->windows))
         __atomic_fetch_add(&hw_trace->totals[HW_SCOPE_HOOK].launches, 1, __ATOMIC_RELAXED);
 }
 

@@ -10,12 +10,15 @@
 #include <link.h>
 #include <string.h>
 
-extern char __executable_start[] __attribute__((weak));
+/* The first and last byte of our own object, from the linker. */
+extern const char __ehdr_start __attribute__((visibility("hidden")));
+extern const char _end __attribute__((visibility("hidden")));
 
 struct object {
     uintptr_t address; /* asked for */
     uintptr_t low, high;
     const char *path;
+    bool after_us; /* in the loader's order: not the program, not what is preloaded in front of us */
 };
 
 static int find_object(struct dl_phdr_info *info, size_t size, void *user)
@@ -31,6 +34,8 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *user)
         low = start < low ? start : low;
         high = start + p->p_memsz > high ? start + p->p_memsz : high;
     }
+    if ((uintptr_t)&__ehdr_start >= low && (uintptr_t)&__ehdr_start < high)
+        o->after_us = true;
     if (o->address < low || o->address >= high)
         return 0;
     o->low = low;
@@ -41,13 +46,18 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *user)
 
 static bool is_ours(const void *function)
 {
-    static struct object self;
-    if (!self.high) {
-        struct object o = {.address = (uintptr_t)&is_ours};
-        dl_iterate_phdr(find_object, &o);
-        self = o;
-    }
-    return (uintptr_t)function >= self.low && (uintptr_t)function < self.high;
+    return (uintptr_t)function >= (uintptr_t)&__ehdr_start && (uintptr_t)function < (uintptr_t)&_end;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *library_prefix(enum hw_layer layer)
+{
+    return layer == HW_LAYER_RUNTIME ? "libcudart.so" : "libnccl.so";
 }
 
 /* `name` as the loaded object `path` and its dependencies see it. */
@@ -64,7 +74,6 @@ static void *from_object(const char *path, const char *name)
 }
 
 struct search {
-    const char *name;
     const char *prefix; /* of the file name */
     char path[512];
 };
@@ -73,14 +82,23 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     (void)size;
     struct search *s = user;
-    const char *base = strrchr(info->dlpi_name, '/');
-    base = base ? base + 1 : info->dlpi_name;
-    if (strncmp(base, s->prefix, strlen(s->prefix)) != 0 || strlen(info->dlpi_name) >= sizeof s->path)
+    if (strncmp(base_name(info->dlpi_name), s->prefix, strlen(s->prefix)) != 0 || strlen(info->dlpi_name) >= sizeof s->path)
         return 0;
     strcpy(s->path, info->dlpi_name);
     return 1;
 }
 
+/* True if the function lies in NVIDIA's own library, not in another interposer that stands behind us. */
+static bool is_library(const void *function, enum hw_layer layer)
+{
+    struct object o = {.address = (uintptr_t)function};
+    return dl_iterate_phdr(find_object, &o) && o.path &&
+           strncmp(base_name(o.path), library_prefix(layer), strlen(library_prefix(layer))) == 0;
+}
+
+/* First the next definition after ours, as the loader would have chosen: it may be another interposer's. A library that the
+ * caller itself was linked with comes before it only where both are NVIDIA's: two majors in one process. An interposer in
+ * front of us that calls on must never be given its own function back. */
 void *hw_resolve_name(const char *name, enum hw_layer layer, const void *caller)
 {
     struct object o = {.address = (uintptr_t)caller};
@@ -88,24 +106,45 @@ void *hw_resolve_name(const char *name, enum hw_layer layer, const void *caller)
     /* No loader call from inside dl_iterate_phdr's callback: it holds the loader's lock. */
     if (dl_iterate_phdr(find_object, &o) && o.path && strlen(o.path) < sizeof path)
         strcpy(path, o.path);
-    void *function = from_object(path, name);
-    if (!function) {
-        function = dlsym(RTLD_NEXT, name);
-        if (function && is_ours(function))
-            function = NULL;
-    }
-    if (!function) {
-        struct search s = {.name = name, .prefix = layer == HW_LAYER_RUNTIME ? "libcudart.so" : "libnccl.so"};
-        if (dl_iterate_phdr(find_library, &s))
-            function = from_object(s.path, name);
-    }
-    return function;
+    void *next = dlsym(RTLD_NEXT, name), *own = from_object(path, name);
+    if (next && is_ours(next))
+        next = NULL;
+    if (own && !o.after_us && (uintptr_t)own >= o.low && (uintptr_t)own < o.high)
+        own = NULL;
+    if (next && !(own && own != next && is_library(next, layer) && is_library(own, layer)))
+        return next;
+    if (own)
+        return own;
+    struct search s = {.prefix = library_prefix(layer)};
+    return dl_iterate_phdr(find_library, &s) ? from_object(s.path, name) : NULL;
+}
+
+/* Keeps the object of a function that is remembered: it may have been opened privately and be closed again. */
+static void pin(const void *function)
+{
+    Dl_info info;
+    if (dladdr(function, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+/* With more calling objects than entries, all known ones meaning the same function is taken for all. */
+static void *unanimous(const struct hw_hook *hook)
+{
+    if (!__atomic_load_n(&hook->callers[HW_CALLERS - 1].size, __ATOMIC_ACQUIRE))
+        return NULL;
+    for (int i = 1; i < HW_CALLERS; i++)
+        if (hook->callers[i].real != hook->callers[0].real)
+            return NULL;
+    return hook->callers[0].real;
 }
 
 void *hw_resolve(struct hw_hook *hook, const void *caller)
 {
+    void *function = unanimous(hook);
+    if (function)
+        return function;
     int saved = errno;
-    void *function = hw_resolve_name(hook->name, hook->layer, caller);
+    function = hw_resolve_name(hook->name, hook->layer, caller);
     struct object o = {.address = (uintptr_t)caller};
     if (function && dl_iterate_phdr(find_object, &o)) {
         for (int i = 0; i < HW_CALLERS; i++) {
@@ -115,6 +154,7 @@ void *hw_resolve(struct hw_hook *hook, const void *caller)
                 break; /* another thread was faster */
             /* low = 1 claims the entry; size is set last, so that a reader sees it whole */
             if (__atomic_compare_exchange_n(&c->low, &free_size, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+                pin(function);
                 c->real = function;
                 __atomic_store_n(&c->low, o.low, __ATOMIC_RELEASE);
                 __atomic_store_n(&c->size, o.high - o.low, __ATOMIC_RELEASE);

@@ -88,26 +88,30 @@ static const char *const own[] = {
     NULL};
 
 /* Globs of the environment, split in place. */
-#define MORE 32
-static char more_text[3][2048];
+#define MORE 256
+static char more_text[3][16384];
 static const char *more[3][MORE + 1];
 
-static void split(int list, const char *variable)
+/* False if the list is longer than there is room for. */
+static bool split(int list, const char *variable)
 {
     const char *text = getenv(variable);
-    if (!text || strlen(text) >= sizeof more_text[0])
-        return;
+    if (!text)
+        return true;
+    if (strlen(text) >= sizeof more_text[0])
+        return false;
     strcpy(more_text[list], text);
     int n = 0;
-    for (char *save = NULL, *word = strtok_r(more_text[list], ":", &save); word && n < MORE; word = strtok_r(NULL, ":", &save))
+    char *save = NULL, *word = strtok_r(more_text[list], ":", &save);
+    for (; word && n < MORE; word = strtok_r(NULL, ":", &save))
         more[list][n++] = word;
+    return !word;
 }
 
-void hw_roots_read_environment(void)
+bool hw_roots_read_environment(void)
 {
-    split(0, "HOOKWATCH_HOOK_ROOTS");
-    split(1, "HOOKWATCH_FLUSH_ROOTS");
-    split(2, "HOOKWATCH_FRAMEWORK_PATHS");
+    bool hook_roots = split(0, "HOOKWATCH_HOOK_ROOTS"), flush_roots = split(1, "HOOKWATCH_FLUSH_ROOTS");
+    return split(2, "HOOKWATCH_FRAMEWORK_PATHS") && hook_roots && flush_roots;
 }
 
 static bool any(const char *const *globs, const char *text)
@@ -150,7 +154,7 @@ bool hw_roots_flush(const char *qualname, const char *file)
 bool hw_roots_stdlib(const char *file)
 {
     return strncmp(file, "<frozen ", 8) == 0 ||
-           (hw_glob_match("*/lib/python3*", file) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/"));
+           (hw_glob_match("*/lib/python3.*/*", file) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/"));
 }
 
 bool hw_roots_own(const char *file)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void hw_roots_read_environment(void);
+bool hw_roots_read_environment(void); /* false: a list was too long and was cut */
 bool hw_roots_hook(const char *qualname);
 bool hw_roots_flush(const char *qualname, const char *file);
 bool hw_roots_framework(const char *file);

@@ -44,7 +44,7 @@ struct hw_caller {
     uintptr_t low, size; /* size 0: free */
     void *real;
 };
-#define HW_CALLERS 12
+#define HW_CALLERS 16
 
 struct hw_hook {
     const char *name;
@@ -68,6 +68,7 @@ struct hw_event {
     struct hw_record_site *site;
     struct hw_trace_call *call;
     uint8_t scope; /* enum hw_scope */
+    uint64_t sequence, flush_copies;
     bool recorded;
     bool folded; /* the wait of a copy counted already */
     bool pageable;
@@ -83,22 +84,18 @@ struct hw_thread {
     uint8_t windows; /* explicit windows open; names of the first HW_WINDOWS are kept */
     uint8_t group;   /* ncclGroupStart depth */
     int8_t autograd; /* 1 an autograd worker, -1 not, 0 not asked */
-    uint8_t copy_scope;
+    uint8_t copy_scope, copy_direction;
     bool copy_pending; /* an asynchronous copy whose wait may follow */
     uint32_t polls, poll_launches;
     const char *window[HW_WINDOWS];
     void *copy_stream;
     const void *copy_frame, *copy_instr; /* innermost frame and instruction at the copy */
     struct hw_record_site *copy_site, *last_site;
-    const void *flush_frame; /* root of the last flush window */
-    uint64_t flush_hash;
-    uint64_t flush_copies;
     const void *poll_at; /* line of the last queries */
 };
 extern __thread struct hw_thread hw_thread;
 
 extern bool hw_enabled; /* false: forward only */
-extern int hw_captures; /* stream captures running in the process */
 
 /* resolve.c: the function that `caller` would have reached without us; never ours; NULL if there is none. */
 void *hw_resolve(struct hw_hook *hook, const void *caller);
@@ -127,14 +124,16 @@ bool hw_start(void); /* opens the trace if need be; false: record nothing */
 uint64_t hw_now(void);
 uint16_t hw_thread_slot(struct hw_thread *thread);
 void hw_tables_reset(void);       /* event.c: forget offsets into the parent's file */
-void hw_look_at_objects(void);    /* coverage.c: notes what the process mapped that we cannot see */
-void hw_look_at_simulation(void); /* coverage.c: notes whether the stack below is simulated */
+void hw_step_at_least(uint64_t steps); /* event.c: a flush has been visited so often */
+/* coverage.c: notes in the trace what the process has mapped that we cannot see through, and whether the stack is simulated. */
+void hw_look_at_objects(void);
+bool hw_unseen_library(void); /* a CUDA or NCCL library is mapped and may have been used */
 
 /* window.c: where the calling thread's Python is. */
 struct hw_place {
     enum hw_scope scope;
     const void *top, *top_instr;        /* innermost frame, hookwatch's own included */
-    const void *site_frame, *site_code; /* NULL: no Python site */
+    const void *site_code;              /* NULL: no Python site */
     const void *below_code;             /* framework function called by the site */
     const void *root_frame, *root_code; /* NULL: no window or an explicit one */
     const char *window;                 /* name of the explicit window */
@@ -146,6 +145,11 @@ struct hw_place {
 void hw_place_find(struct hw_thread *thread, struct hw_place *place);
 /* True while the thread stands at the same instruction of the same innermost frame as at `top`. */
 bool hw_place_same(const void *top, const void *instr);
+
+/* flush.c: notes an event in a flush; the device-to-host copies of this window so far, this one (if `copy`) included. */
+uint64_t hw_flush_enter(struct hw_thread *thread, const struct hw_place *place, bool copy);
+void hw_flush_leave(struct hw_thread *thread); /* an event outside any flush: the window has ended */
+void hw_flush_reset(void);
 
 /* site.c: the record of a place and a call; NULL when none applies or the file is full. */
 struct hw_record_site *hw_site_find(const struct hw_event *event, const struct hw_place *place, bool second_flush_copy);

@@ -126,7 +126,7 @@ static struct hw_record_site *make_site(const struct hw_event *event, const stru
         hw_py_locate(place->site_code, place->site_lasti, &where);
     if (place->below_code)
         hw_py_text(hw_py_field(place->below_code, hw_py->code_qualname), below, sizeof below);
-    hw_look_at_simulation();
+    hw_look_at_objects();
     *offset = hw_trace_allocate(sizeof(struct hw_record_site));
     if (!*offset)
         return NULL;
@@ -163,17 +163,34 @@ static uint64_t code_identity(const void *code)
 {
     if (!code)
         return 0;
-    return mix((uint64_t)(uintptr_t)code, (uint64_t)(uintptr_t)hw_py_field(code, hw_py->code_linetable) ^
-                                              (uint64_t)(uint32_t)hw_py_int(code, hw_py->code_firstlineno) << 40);
+    /* Addresses come back: the texts tell a notebook's cells apart. */
+    uint64_t h = mix((uint64_t)(uintptr_t)code, (uint64_t)(uintptr_t)hw_py_field(code, hw_py->code_linetable));
+    h = mix(h, (uint64_t)(uint32_t)hw_py_int(code, hw_py->code_firstlineno));
+    h = mix(h, hw_py_text_hash(hw_py_field(code, hw_py->code_filename)));
+    return mix(h, hw_py_text_hash(hw_py_field(code, hw_py->code_qualname)));
+}
+
+static uint64_t text_identity(const char *text)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; text && text[i] && i < 512; i++)
+        h = mix(h, (unsigned char)text[i]);
+    return h;
+}
+
+static uint64_t site_key(const struct hw_event *event, const struct hw_place *place, bool second_flush_copy)
+{
+    uint64_t key = mix((uint64_t)(uintptr_t)event->hook, (uint64_t)place->scope << 8 | second_flush_copy);
+    key = mix(key, code_identity(place->site_code));
+    key = mix(key, (uint64_t)(uint32_t)place->site_lasti);
+    key = mix(key, place->window ? text_identity(place->window) : code_identity(place->root_code));
+    key = mix(key, (uint64_t)(uintptr_t)place->below_code);
+    return mix(key, (uint64_t)(uint32_t)event->direction << 1 | (event->bytes <= 16)) | 1;
 }
 
 struct hw_record_site *hw_site_find(const struct hw_event *event, const struct hw_place *place, bool second_flush_copy)
 {
-    uint64_t key = mix((uint64_t)(uintptr_t)event->hook, (uint64_t)place->scope << 8 | second_flush_copy);
-    key = mix(key, code_identity(place->site_code) ^ (uint64_t)(uint32_t)place->site_lasti << 3);
-    key = mix(key, code_identity(place->root_code) ^ (uint64_t)(uintptr_t)place->window);
-    key = mix(key, code_identity(place->below_code));
-    key = mix(key, (uint64_t)(uint32_t)event->direction << 1 | (event->bytes <= 16)) | 1;
+    uint64_t key = site_key(event, place, second_flush_copy);
     uint32_t slot = (uint32_t)(key >> 40) & (SITES - 1);
     for (uint32_t probe = 0; probe < 64; probe++, slot = (slot + 1) & (SITES - 1)) {
         uint64_t have = __atomic_load_n(&sites[slot].key, __ATOMIC_ACQUIRE);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,12 +16,15 @@
 #include <unistd.h>
 
 bool hw_enabled = true;
-int hw_captures;
-static char trace_dir[4096];
+static char start_dir[4096]; /* working directory of the program's start: it may move before its first call */
+static char trace_dir[8192];
+static uint32_t early_bits;  /* coverage known before the trace was there */
+static uint64_t lost_early;
 static uint16_t slots; /* thread counters given out */
 
 enum { START_IDLE, START_OPENING, START_OPEN, START_FAILED };
 static int start_state;
+static bool python_noted;
 
 uint64_t hw_now(void)
 {
@@ -33,8 +37,9 @@ static void after_fork(void)
 {
     hw_trace_after_fork();
     hw_tables_reset();
-    hw_captures = 0;
     slots = 0;
+    lost_early = 0;
+    python_noted = false;
     start_state = START_IDLE;
 }
 
@@ -43,13 +48,15 @@ __attribute__((constructor)) static void load(void)
     const char *disable = getenv("HOOKWATCH_DISABLE");
     if (disable && strcmp(disable, "0") != 0 && *disable)
         hw_enabled = false;
+    const char *dir = getenv("HOOKWATCH_DIR");
+    if (hw_enabled && !(dir && *dir == '/') && !getcwd(start_dir, sizeof start_dir))
+        start_dir[0] = '\0';
 }
 
 /* Remembers the interpreter's state in the header; window.c and site.c use hw_py only when it is set. */
 static void note_python(void)
 {
-    static bool decided;
-    if (__atomic_load_n(&decided, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&python_noted, __ATOMIC_RELAXED))
         return;
     enum hw_py_state state = hw_py_attach();
     if (state == HW_PY_NONE)
@@ -59,25 +66,29 @@ static void note_python(void)
         __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_PY_UNKNOWN, __ATOMIC_RELAXED);
     if (state == HW_PY_CHECK_FAILED)
         __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_PY_CHECK, __ATOMIC_RELAXED);
-    __atomic_store_n(&decided, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&python_noted, true, __ATOMIC_RELAXED);
 }
 
 static bool open_trace(void)
 {
-    const char *dir = getenv("HOOKWATCH_DIR"), *tmp = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "hookwatch.out";
-    if (strlen(dir) >= sizeof trace_dir)
+    const char *named = getenv("HOOKWATCH_DIR"), *tmp = getenv("TMPDIR");
+    const char *dir = named && *named ? named : "hookwatch.out";
+    bool absolute = *dir == '/' || !start_dir[0];
+    if (snprintf(trace_dir, sizeof trace_dir, "%s%s%s", absolute ? "" : start_dir, absolute ? "" : "/", dir) >=
+        (int)sizeof trace_dir)
         return false;
-    strcpy(trace_dir, dir);
     if (hw_trace_open(trace_dir))
         return true;
     /* A read-only working directory: the default moves, a directory that was asked for does not. */
-    if (getenv("HOOKWATCH_DIR") || strlen(tmp && *tmp ? tmp : "/tmp") + sizeof "/hookwatch.out" > sizeof trace_dir)
+    if (named && *named)
         return false;
-    strcpy(trace_dir, tmp && *tmp ? tmp : "/tmp");
-    strcat(trace_dir, "/hookwatch.out");
-    return hw_trace_open(trace_dir);
+    char first[sizeof trace_dir];
+    strcpy(first, trace_dir);
+    if (snprintf(trace_dir, sizeof trace_dir, "%s/hookwatch.out", tmp && *tmp ? tmp : "/tmp") >= (int)sizeof trace_dir ||
+        !hw_trace_open(trace_dir))
+        return false;
+    dprintf(2, "hookwatch: %s cannot be written; traces go to %s\n", first, trace_dir);
+    return true;
 }
 
 bool hw_start(void)
@@ -91,22 +102,24 @@ bool hw_start(void)
         /* Another thread opens it now. Waiting here could deadlock with a lock of ours nowhere in sight; wait a little. */
         for (int i = 0; i < 1000 && __atomic_load_n(&start_state, __ATOMIC_ACQUIRE) == START_OPENING; i++)
             usleep(100);
-        return __atomic_load_n(&start_state, __ATOMIC_ACQUIRE) == START_OPEN;
+        bool open = __atomic_load_n(&start_state, __ATOMIC_ACQUIRE) == START_OPEN;
+        if (!open)
+            __atomic_fetch_add(&lost_early, 1, __ATOMIC_RELAXED);
+        return open;
     }
     static bool once;
     if (!once) {
         once = true;
-        hw_roots_read_environment();
+        if (!hw_roots_read_environment())
+            early_bits |= HW_COVERAGE_SETTINGS;
         pthread_atfork(NULL, NULL, after_fork);
     }
     bool open = open_trace();
-    if (open && hw_py) /* a forked child: the interpreter is known */
-        memcpy(hw_trace->python, hw_py_version, sizeof hw_trace->python);
+    if (open)
+        hw_look_at_objects();
     __atomic_store_n(&start_state, open ? START_OPEN : START_FAILED, __ATOMIC_RELEASE);
-    if (open) {
-        hw_look_at_simulation();
+    if (open)
         note_python();
-    }
     return open;
 }
 
@@ -126,12 +139,26 @@ uint16_t hw_thread_slot(struct hw_thread *thread)
     return thread->slot;
 }
 
+static bool counted_anything(void)
+{
+    for (unsigned i = 0; i < HW_TRACE_THREADS; i++)
+        if (hw_trace->threads[i].launches || hw_trace->threads[i].plain)
+            return true;
+    return false;
+}
+
 __attribute__((destructor)) static void unload(void)
 {
     if (!hw_enabled)
         return;
     int saved = errno;
-    hw_look_at_objects();
+    if (hw_trace || (hw_unseen_library() && hw_start())) {
+        if (!hw_trace->calls && !counted_anything())
+            __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_NOTHING_SEEN, __ATOMIC_RELAXED);
+        hw_look_at_objects();
+        __atomic_fetch_or(&hw_trace->coverage, early_bits | (lost_early ? HW_COVERAGE_LOST : 0), __ATOMIC_RELAXED);
+        hw_trace->lost += lost_early;
+    }
     hw_trace_finish();
     errno = saved;
 }
@@ -149,12 +176,14 @@ HW_EXPORT void hw_window_begin(const char *name)
         thread->window[thread->windows] = name ? name : "window";
     if (thread->windows < UINT8_MAX)
         thread->windows++;
+    thread->copy_pending = false; /* what was copied outside is not waited for in here */
 }
 
 HW_EXPORT void hw_window_end(void)
 {
     if (hw_thread.windows)
         hw_thread.windows--;
+    hw_thread.copy_pending = false;
 }
 
 HW_EXPORT const char *hw_shim_version(void)

@@ -31,6 +31,7 @@ struct code {
     const void *qualname, *filename, *linetable;
     int firstlineno;
     uint16_t flags, dispatch;
+    uint64_t text; /* hash of the qualified name, for code that may be made again and again (exec, notebook cells); else 0 */
 };
 #define CODES 16384u
 static struct code codes[CODES];
@@ -70,6 +71,9 @@ static void read_code(const void *code, struct code *out)
                          .filename = hw_py_field(code, hw_py->code_filename),
                          .linetable = hw_py_field(code, hw_py->code_linetable),
                          .firstlineno = hw_py_int(code, hw_py->code_firstlineno)};
+    char file[2];
+    hw_py_text(out->filename, file, sizeof file);
+    out->text = file[0] == '<' ? hw_py_text_hash(out->qualname) : 0;
     out->flags = classify(code, &out->dispatch);
 }
 
@@ -83,8 +87,10 @@ static uint16_t code_flags(const void *code, uint16_t *dispatch)
         if (have == code) {
             uint16_t flags = __atomic_load_n(&c->flags, __ATOMIC_ACQUIRE);
             if (flags && c->qualname == (const void *)hw_py_field(code, hw_py->code_qualname) &&
+                c->filename == (const void *)hw_py_field(code, hw_py->code_filename) &&
                 c->linetable == (const void *)hw_py_field(code, hw_py->code_linetable) &&
-                c->firstlineno == hw_py_int(code, hw_py->code_firstlineno)) {
+                c->firstlineno == hw_py_int(code, hw_py->code_firstlineno) &&
+                (!c->text || c->text == hw_py_text_hash(c->qualname))) {
                 *dispatch = c->dispatch;
                 return flags;
             }
@@ -103,6 +109,7 @@ static uint16_t code_flags(const void *code, uint16_t *dispatch)
             c->linetable = fresh.linetable;
             c->firstlineno = fresh.firstlineno;
             c->dispatch = fresh.dispatch;
+            c->text = fresh.text;
             __atomic_store_n(&c->flags, fresh.flags, __ATOMIC_RELEASE);
         }
         return fresh.flags;
@@ -142,7 +149,7 @@ static bool is_autograd_thread(struct hw_thread *thread)
 
 bool hw_place_same(const void *top, const void *instr)
 {
-    void *ts = hw_py ? hw_py_thread_state() : NULL;
+    void *ts = hw_py_thread_state();
     if (!ts)
         return top == NULL;
     const void *frame = hw_py_top(ts);
@@ -168,14 +175,13 @@ static void push_stack(struct hw_place *place, const void *frame, const void *co
 
 static void forget_inner(struct hw_place *place)
 {
-    place->site_frame = place->site_code = place->below_code = NULL;
+    place->site_code = place->below_code = NULL;
     place->stack_count = 0;
 }
 
 /* The site moves outwards to the hook's own frame when the hook lives in a framework. */
 static void move_site_to_root(struct hw_place *place)
 {
-    place->site_frame = place->root_frame;
     place->site_code = place->root_code;
     place->site_lasti = hw_py_lasti(place->root_frame, place->root_code);
 }
@@ -188,7 +194,7 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
         place->scope = HW_SCOPE_HOOK;
         place->window = thread->window[n - 1];
     }
-    void *ts = hw_py ? hw_py_thread_state() : NULL;
+    void *ts = hw_py_thread_state();
     if (!ts)
         return;
     const void *frame = hw_py_top(ts), *inner = NULL, *inner_code = NULL;
@@ -217,7 +223,6 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
                 set_root(place, inner_flags & CODE_FRAMEWORK ? HW_SCOPE_FRAMEWORK : HW_SCOPE_HOOK, inner, inner_code);
         }
         if (!place->site_code && !(flags & (CODE_FRAMEWORK | CODE_STDLIB))) {
-            place->site_frame = frame;
             place->site_code = code;
             place->site_lasti = hw_py_lasti(frame, code);
         } else if (!place->site_code) {

@@ -123,7 +123,7 @@ static int give_back(range *r, const void *p)
         if (!b->reserved)
             r->in_use -= b->bytes;
         b->used = 0;
-        mmap(b->start, b->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        (void)mmap(b->start, b->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         if (b->next && !b->next->used) {
             block *gone = b->next;
             b->bytes += gone->bytes;

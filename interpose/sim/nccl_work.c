@@ -198,7 +198,10 @@ static void take(hw_nccl_comm *c, const hw_nccl_op *op, const char *slots, size_
 static void collective(hw_nccl_comm *c, const hw_nccl_op *op)
 {
     const char *name = hw_nccl_kind_name(op->kind);
-    size_t size = hw_nccl_size_of(op->type), chunk = HW_NCCL_SLOT / size, at = 0;
+    size_t size = hw_nccl_size_of(op->type), at = 0;
+    if (!size)
+        return;
+    size_t chunk = HW_NCCL_SLOT / size;
     double factor = 1;
     if (op->kind == HW_REDUCE_SCATTER || op->kind == HW_ALL_TO_ALL || op->kind == HW_SCATTER)
         chunk /= (size_t)c->ranks;

@@ -31,11 +31,15 @@ enum hw_coverage {
     HW_COVERAGE_LOST = 1 << 6,           /* calls made while the trace was being opened */
     HW_COVERAGE_DRIVER_USER = 1 << 7,    /* a library that calls the driver API directly was mapped (text: driver_user) */
     HW_COVERAGE_STATIC_RUNTIME = 1 << 8, /* a library with its own copy of the CUDA runtime was mapped */
-    HW_COVERAGE_DEEP_STACK = 1 << 9      /* a Python stack was deeper than the walk goes */
+    HW_COVERAGE_DEEP_STACK = 1 << 9,     /* a Python stack was deeper than the walk goes */
+    HW_COVERAGE_SETTINGS = 1 << 10       /* a list in a HOOKWATCH_* variable was too long and was not read */
 };
 
 /* How a process ended, as far as it could say itself. */
 enum hw_ended { HW_ENDED_UNKNOWN, HW_ENDED_EXIT };
+
+/* What a step is. */
+enum hw_step_kind { HW_STEPS_NONE, HW_STEPS_CALLED, HW_STEPS_FLUSHED };
 
 /* hw_sim_mode() of the simulated stack. */
 enum hw_sim_mode { HW_SIM_NONE, HW_SIM_ZEROS, HW_SIM_VALUES, HW_SIM_VALUES_INACTIVE };
@@ -46,7 +50,7 @@ struct hw_trace_totals {
 
 /* Written by one thread only, on a cache line of its own. */
 struct hw_trace_thread {
-    uint64_t launches; /* kernel and graph launches outside any explicit window */
+    uint64_t launches; /* kernel and graph launches */
     uint64_t plain;    /* other calls that cannot wait: device-to-device copies, memsets */
     uint64_t reserved[6];
 };
@@ -76,7 +80,7 @@ struct hw_trace_header {
     uint32_t coverage;               /* bits of enum hw_coverage */
     uint64_t start_realtime_ns, start_monotonic_ns, last_ns;
     uint64_t steps;     /* 0: unknown */
-    uint32_t step_kind; /* 0 none, 1 hw_step(), 2 flush visits */
+    uint32_t step_kind; /* enum hw_step_kind */
     uint32_t launch_blocking;
     uint64_t calls; /* intercepted calls that were classified */
     uint64_t lost;  /* calls that could not be recorded */
@@ -113,7 +117,7 @@ struct hw_trace_frame {
     uint32_t reserved;
 };
 
-/* A line that made calls: one record per (function called, code object, instruction, window, rule). */
+/* A line that made calls: one record per (function called, code object, instruction, window, scope, kind of copy). */
 struct hw_record_site {
     struct hw_record record;
     uint16_t rule;                               /* number of the rule, 0: none applies */
@@ -125,7 +129,7 @@ struct hw_record_site {
     struct hw_trace_frame hook;                  /* the window's root */
     struct hw_trace_frame stack[HW_TRACE_STACK]; /* from just below the site inwards */
     uint64_t count;                              /* copy and wait folded into one */
-    uint64_t late;                               /* of count: not in step 1 and not the first visit */
+    uint64_t late;                               /* of count: after the first step and visit; without steps, after the first visits */
     uint64_t waits;                              /* of count: the host waited */
     uint64_t wait_ns, max_wait_ns;
     uint64_t bytes;
@@ -141,8 +145,6 @@ struct hw_record_comm {
     uint64_t id_hash; /* equal on all ranks of the communicator */
     uint64_t parent;  /* handle it was split from, 0: none */
     int32_t rank, size;
-    uint32_t calls;
-    uint32_t reserved;
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -18,6 +19,8 @@
 struct hw_trace_header *hw_trace;
 
 static int trace_fd = -1;
+static dev_t trace_device; /* what the descriptor must still be: programs close and reuse numbers */
+static ino_t trace_inode;
 static _Atomic uint64_t trace_allocated; /* bytes of the file that are backed by the disk */
 static char trace_path[PATH_MAX];        /* where the file is */
 static char trace_home[PATH_MAX];        /* where it belongs, "" when it is there already */
@@ -77,13 +80,32 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Backs bytes of a file with disk blocks. A limit on file sizes would not fail the call but kill the process. */
+static int allocate_blocks(int fd, uint64_t start, uint64_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && start + size > limit.rlim_cur)
+        return EFBIG;
+    int error;
+    do
+        error = posix_fallocate(fd, (off_t)start, (off_t)size);
+    while (error == EINTR);
+    return error;
+}
+
+static bool descriptor_is_ours(void)
+{
+    struct stat st;
+    return fstat(trace_fd, &st) == 0 && st.st_dev == trace_device && st.st_ino == trace_inode;
+}
+
 /* Creates path and allocates its first chunk on the disk. */
 static int create_file(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return -1;
-    int error = posix_fallocate(fd, 0, HW_TRACE_CHUNK);
+    int error = allocate_blocks(fd, 0, HW_TRACE_CHUNK);
     if (error) {
         close(fd);
         unlink(path);
@@ -136,7 +158,7 @@ static int place_file(const char *dir, const char *name)
     memcpy(trace_home, path, sizeof path);
     char pointer[PATH_MAX];
     if (snprintf(pointer, sizeof pointer, "%s/%s" HW_TRACE_POINTER, full, name) < (int)sizeof pointer) {
-        int out = open(pointer, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        int out = open(pointer, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (out >= 0) {
             ssize_t n = write(out, trace_path, strlen(trace_path));
             (void)n; /* without the pointer the trace still arrives at exit */
@@ -176,7 +198,11 @@ bool hw_trace_open(const char *dir)
         unlink(trace_path);
         return false;
     }
+    struct stat st;
+    fstat(fd, &st);
     trace_fd = fd;
+    trace_device = st.st_dev;
+    trace_inode = st.st_ino;
     atomic_store(&trace_allocated, HW_TRACE_CHUNK);
     for (unsigned i = 0; i < STRING_SLOTS; i++)
         atomic_store_explicit(&strings[i], 0, memory_order_relaxed);
@@ -236,7 +262,8 @@ void hw_trace_after_fork(void)
 {
     if (hw_trace) {
         munmap(hw_trace, HW_TRACE_MAX);
-        close(trace_fd);
+        if (descriptor_is_ours())
+            close(trace_fd);
     }
     hw_trace = NULL;
     trace_fd = -1;
@@ -247,7 +274,8 @@ static bool ensure(uint64_t end)
 {
     uint64_t have = atomic_load_explicit(&trace_allocated, memory_order_acquire);
     while (have < end) {
-        if (have + HW_TRACE_CHUNK > HW_TRACE_MAX || posix_fallocate(trace_fd, (off_t)have, HW_TRACE_CHUNK) != 0) {
+        if (have + HW_TRACE_CHUNK > HW_TRACE_MAX || !descriptor_is_ours() ||
+            allocate_blocks(trace_fd, have, HW_TRACE_CHUNK) != 0) {
             __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_TRACE_FULL, __ATOMIC_RELAXED);
             return false;
         }

@@ -13,7 +13,7 @@ extern struct hw_trace_header *hw_trace;
 /* Creates and maps the file in `dir`. False, with nothing left behind, when the disk or the file system refuses. */
 bool hw_trace_open(const char *dir);
 
-/* Marks the end, shortens the file to what is used, and brings a node-local trace over to its directory. */
+/* Marks the end and brings a node-local trace over to its directory. */
 void hw_trace_finish(void);
 
 /* Forgets the parent's file in a forked child. */

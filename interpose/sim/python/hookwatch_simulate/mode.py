@@ -183,7 +183,7 @@ class ValueMode(TorchDispatchMode):
         if plan.single:
             return out if plan.aliased[0] else _result(out, values, plan.name)
         results = [
-            o if a or (n and _is_empty(o)) else _result(o, v, plan.name)
+            o if a or (n and (_is_empty(o) or _is_empty(v))) else _result(o, v, plan.name)
             for n, (o, v, a) in enumerate(zip(out, values, plan.aliased))
         ]
         return type(out)(results) if type(out) in (tuple, list) else type(out)(*results)

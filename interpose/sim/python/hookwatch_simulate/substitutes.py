@@ -247,6 +247,14 @@ def masked_scale(x, mask, scale):
     return x * mask * scale
 
 
+def grid_sampler(x, grid):
+    return aten.grid_sampler_2d(x, grid, 0, 0, True)
+
+
+def grid_sampler_backward(x, grid, grad):
+    return aten.grid_sampler_2d_backward(grad, x, grid, 0, 0, True, [True, True])
+
+
 def convolution(x, weight, padding, stride, dilation, groups, *tuning):
     return aten.convolution(x, weight, None, stride, padding, dilation, False, [0] * (x.dim() - 2), groups)
 
@@ -292,6 +300,8 @@ TABLE = {
     "aten::_masked_scale": masked_scale,
     "aten::cudnn_convolution": convolution,
     "aten::cudnn_convolution_relu": convolution_relu,
+    "aten::cudnn_grid_sampler": grid_sampler,
+    "aten::cudnn_grid_sampler_backward": grid_sampler_backward,
     "aten::_conv_depthwise2d": depthwise,
     "aten::conv_depthwise3d": depthwise,
 }
