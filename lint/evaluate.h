@@ -85,6 +85,8 @@ hw_val hw_move_here(struct hw_world *world, const struct hw_site *site, hw_val r
 hw_val hw_cast(struct hw_world *world, const struct hw_site *site, hw_val receiver, struct hw_args *args);
 hw_val hw_copy_into(struct hw_world *world, const struct hw_site *site, hw_val receiver, struct hw_args *args);
 hw_val hw_upload(struct hw_world *world, const struct hw_site *site, struct hw_args *args);
+/* rules/HW101.c: what to add to the message when the read only re-discovers static data, else "". */
+const char *hw_scalar_remark(const struct hw_site *site);
 /* rules/HW101.c: subscripts that read a device value: indices, slice bounds, masks. */
 hw_val hw_subscript(struct hw_world *world, struct hw_frame *frame, TSNode node, hw_val object, bool store, hw_val stored);
 

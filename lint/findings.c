@@ -107,9 +107,11 @@ void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule
         else
             name = hw_arena_format(world->arena, ".%s", name);
     }
-    hw_report(
-        world, site->frame->module, rule, row->severity, site->token, site->call,
-        hw_arena_format(world->arena, "`%s()` %s%s", name, row->summary, rule == 201 ? hw_collective_remark(world, site) : ""));
+    hw_report(world, site->frame->module, rule, row->severity, site->token, site->call,
+              hw_arena_format(world->arena, "`%s()` %s%s", name, row->summary,
+                              rule == 201   ? hw_collective_remark(world, site)
+                              : rule == 101 ? hw_scalar_remark(site)
+                                            : ""));
 }
 
 void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
