@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const char usage[] =
     "usage: hookwatch report [options] [DIR]\n"
     "\n"
     "Shows what the processes of a run did inside hooks. DIR is what `hookwatch run -o` named\n"
-    "(default: ./hookwatch.out). Exits 0: no finding, 1: findings, 2: nothing to read.\n"
+    "(default: ./hookwatch.out, or the one in $TMPDIR). Exits 0: no finding, 1: findings, 2: nothing to read.\n"
     "\n"
     "      --lint PATH           join with what lint predicts for PATH (repeatable; further paths may\n"
     "                            follow after --)\n"
@@ -76,7 +77,7 @@ int hw_report_after_run(const char *dir, bool print, bool strict, const char *fa
     struct hw_report_options options = {.dir = dir, .lint = {.allowed = hw_lint_allowed}};
     struct hw_report report;
     if (hw_report_load(&options, &report) != 0)
-        return strict ? 1 : 0;
+        return strict || fail_on ? 1 : 0; /* nothing seen proves nothing */
     if (print && hw_report_text(&report, stderr, isatty(2)) != 0)
         fprintf(stderr, "hookwatch run: the report could not be printed: %s\n", strerror(errno));
     int status = strict || fail_on ? verdict(&report, strict, fail_on) : 0;
@@ -160,6 +161,16 @@ static int parse(int argc, char **argv, struct cli *cli)
     return 0;
 }
 
+/* Where run and a bare preload put traces when nobody names a directory. */
+static const char *default_dir(char *fallback, size_t size)
+{
+    const char *dir = getenv("HOOKWATCH_DIR"), *tmp = getenv("TMPDIR");
+    if (dir && *dir)
+        return dir;
+    snprintf(fallback, size, "%s/hookwatch.out", tmp && *tmp ? tmp : "/tmp");
+    return access("hookwatch.out", F_OK) != 0 && access(fallback, F_OK) == 0 ? fallback : "hookwatch.out";
+}
+
 static int show(const struct hw_report *report, const struct cli *cli)
 {
     bool color = strcmp(cli->color, "always") == 0 || (strcmp(cli->color, "auto") == 0 && isatty(1) && !getenv("NO_COLOR"));
@@ -182,8 +193,8 @@ int hw_cmd_report(int argc, char **argv)
     cli.paths = calloc((size_t)argc + 1, sizeof *cli.paths);
     if (!cli.maps || !cli.paths)
         return 2;
-    const char *dir = getenv("HOOKWATCH_DIR");
-    cli.options.dir = dir && *dir ? dir : "hookwatch.out";
+    char fallback[PATH_MAX];
+    cli.options.dir = default_dir(fallback, sizeof fallback);
     int status = parse(argc, argv, &cli);
     if (!status && hw_format_find(cli.format) < 0) {
         fprintf(stderr, "hookwatch report: --output-format %s: this build has %s\n", cli.format, hw_format_names);

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
-#include "interpose/trace/layout.h"
+#include "interpose/trace/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -83,41 +84,6 @@ static bool is_trace(const char *name)
     return ends_with(name, HW_TRACE_SUFFIX) || ends_with(name, HW_TRACE_POINTER);
 }
 
-/* Count of traces in `dir` and of other files; -1 if there is no such directory. */
-static long count_entries(const char *dir, long *others)
-{
-    DIR *stream = opendir(dir);
-    long traces = 0;
-    *others = 0;
-    if (!stream)
-        return -1;
-    for (struct dirent *e; (e = readdir(stream));) {
-        if (is_trace(e->d_name))
-            traces++;
-        else if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            (*others)++;
-    }
-    closedir(stream);
-    return traces;
-}
-
-/* Removes an older run: traces only, so that a directory of the user's is never lost. */
-static int remove_old(const char *dir)
-{
-    DIR *stream = opendir(dir);
-    if (!stream)
-        return errno == ENOENT ? 0 : die(dir, strerror(errno));
-    for (struct dirent *e; (e = readdir(stream));)
-        if (is_trace(e->d_name) && unlinkat(dirfd(stream), e->d_name, 0) != 0) {
-            closedir(stream);
-            return die(dir, strerror(errno));
-        }
-    closedir(stream);
-    if (rmdir(dir) != 0)
-        return die(dir, "holds files that are no traces; move it away, or choose another directory with -o");
-    return 0;
-}
-
 static int make_dir(const char *dir)
 {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
@@ -125,39 +91,135 @@ static int make_dir(const char *dir)
     return access(dir, W_OK | X_OK) == 0 ? 0 : errno;
 }
 
-/* Makes the directory for the traces, an older run moved aside; prints its absolute path into `out`. */
+/* Start of a process in nanoseconds since the epoch; 0: no such process. */
+static uint64_t start_of(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    unsigned long long ticks = 0;
+    if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+        return 0;
+    struct timespec now, boot;
+    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    uint64_t born = (uint64_t)(now.tv_sec - boot.tv_sec) * 1000000000u;
+    return born + ticks * 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* True in a process that a launcher starts once per rank: its siblings write to the same directory. */
+static bool is_launched(void)
+{
+    static const char *const names[] = {"RANK", "PADDLE_TRAINER_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+enum age { AGE_EARLIER, AGE_THIS, AGE_RUNNING };
+
+/* Whether a trace is of an earlier run: under a launcher, if it is older than the launcher's own process; otherwise, if its
+ * process has ended. A file that is no trace of ours to read is of an earlier one. */
+static enum age age_of(const char *path, const char *host, bool launched)
+{
+    struct hw_trace_view view;
+    char error[512];
+    if (hw_trace_view_open(path, &view, error, sizeof error) != 0)
+        return launched ? AGE_THIS : AGE_EARLIER;
+    const struct hw_trace_header *h = &view.header;
+    uint64_t born = start_of((pid_t)h->pid), second = 1000000000u;
+    bool running = strcmp(h->host, host) == 0 && born && born < h->start_realtime_ns + second;
+    bool older = h->start_realtime_ns + second < start_of(getppid());
+    hw_trace_view_close(&view);
+    if (launched)
+        return older && !running ? AGE_EARLIER : AGE_THIS;
+    return running ? AGE_RUNNING : AGE_EARLIER;
+}
+
+/* Empties DIR.old of traces and moves the earlier run's there. Other files stay where they are. */
+static int move_earlier(const char *dir, char **names, size_t count)
+{
+    char old[PATH_MAX + 8], from[PATH_MAX * 2], to[PATH_MAX * 2];
+    snprintf(old, sizeof old, "%s.old", dir);
+    int error = make_dir(old);
+    DIR *stream = error ? NULL : opendir(old);
+    if (!stream)
+        return die(old, strerror(error ? error : errno));
+    for (struct dirent *e; (e = readdir(stream));)
+        if (is_trace(e->d_name))
+            unlinkat(dirfd(stream), e->d_name, 0);
+    closedir(stream);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(from, sizeof from, "%s/%s", dir, names[i]);
+        snprintf(to, sizeof to, "%s/%s", old, names[i]);
+        if (rename(from, to) != 0 && errno != ENOENT) /* a sibling may have been faster */
+            return die(from, strerror(errno));
+    }
+    return 0;
+}
+
+/* Moves an earlier run's traces from `dir` (an absolute path) to DIR.old. */
+static int make_room(const char *dir)
+{
+    char host[64] = "", path[PATH_MAX * 2], **names = NULL;
+    gethostname(host, sizeof host - 1);
+    for (char *c = host; *c; c++)
+        if (*c == '/' || *c == '.')
+            *c = '-';
+    size_t count = 0, running = 0;
+    bool launched = is_launched();
+    DIR *stream = opendir(dir);
+    if (!stream)
+        return die(dir, strerror(errno));
+    for (struct dirent *e; (e = readdir(stream));) {
+        if (!is_trace(e->d_name))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        enum age age = ends_with(e->d_name, HW_TRACE_POINTER) && launched ? AGE_THIS : age_of(path, host, launched);
+        running += age == AGE_RUNNING;
+        char **grown = age == AGE_EARLIER ? realloc(names, (count + 1) * sizeof *names) : NULL;
+        if (!grown)
+            continue;
+        names = grown;
+        names[count] = strdup(e->d_name);
+        count += names[count] != NULL;
+    }
+    closedir(stream);
+    if (running)
+        fprintf(stderr, "hookwatch run: %s: a job that still runs writes there too; its report will hold both\n", dir);
+    int status = count && !running ? move_earlier(dir, names, count) : 0;
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+/* Makes the directory for the traces, an earlier run moved aside; its absolute path goes to `out`. */
 static int prepare_dir(const struct run *run, char *out)
 {
-    char fallback[PATH_MAX], old[PATH_MAX + 8];
-    const char *dir = run->dir ? run->dir : getenv("HOOKWATCH_DIR");
+    char fallback[PATH_MAX];
+    const char *dir = run->dir ? run->dir : getenv("HOOKWATCH_DIR"), *tmp = getenv("TMPDIR");
     bool named = dir && *dir;
     if (!named)
         dir = "hookwatch.out";
-    long others, traces = count_entries(dir, &others);
-    if (traces > 0) {
-        snprintf(old, sizeof old, "%s.old", dir);
-        int status = remove_old(old);
-        if (status)
-            return status;
-        if (rename(dir, old) != 0)
-            return die(dir, strerror(errno));
-    }
     int error = make_dir(dir);
     if (error && !named) {
-        const char *tmp = getenv("TMPDIR");
         snprintf(fallback, sizeof fallback, "%s/hookwatch.out", tmp && *tmp ? tmp : "/tmp");
         fprintf(stderr, "hookwatch run: %s: %s; traces go to %s\n", dir, strerror(error), fallback);
         dir = fallback;
-        if (count_entries(dir, &others) > 0) {
-            snprintf(old, sizeof old, "%s.old", dir);
-            if (remove_old(old) || rename(dir, old) != 0)
-                return 2;
-        }
         error = make_dir(dir);
     }
     if (error)
         return die(dir, strerror(error));
-    return realpath(dir, out) ? 0 : die(dir, strerror(errno));
+    if (!realpath(dir, out))
+        return die(dir, strerror(errno));
+    return make_room(out);
 }
 
 /* Puts `value` in front of or behind what a list variable holds. */
@@ -226,9 +288,11 @@ static int become(char **command)
 
 static volatile sig_atomic_t child_pid;
 
-static void forward(int signal)
+/* What the terminal sends reaches the command by itself: it is in the same process group. */
+static void forward(int signal, siginfo_t *info, void *context)
 {
-    if (child_pid > 0)
+    (void)context;
+    if (child_pid > 0 && info->si_code != SI_KERNEL)
         kill(child_pid, signal);
 }
 
@@ -252,8 +316,9 @@ static int run_child(char **command)
         _exit(become(command));
     }
     child_pid = pid;
+    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
-        signal(forwarded[i], forward);
+        sigaction(forwarded[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
     int status;
     while (waitpid(pid, &status, 0) < 0)

@@ -111,7 +111,7 @@ static void mark(struct hw_report_row *row, struct prediction *p)
     row->end = p->end;
     if (p->rule != row->rule)
         row->predicted_rule = p->rule;
-    if (p->allowed && !row->allowed)
+    if (p->allowed && p->rule == row->rule && !row->allowed)
         row->allowed = copy(p->allowed);
 }
 

@@ -41,6 +41,18 @@ static val_t *process(doc_t *doc, const struct hw_report_process *p)
     add_null_if(doc, o, "steps", p->steps == 0, p->steps);
     yyjson_mut_obj_add_str(doc, o, "ended", ended_names[p->ended]);
     add_text(doc, o, "trace", p->path);
+    val_t *in_flight = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < p->in_flight_count; i++) {
+        const struct hw_report_call *c = &p->in_flight[i];
+        val_t *call = yyjson_mut_obj(doc);
+        add_text(doc, call, "api", c->api);
+        add_text(doc, call, "hook", c->hook[0] ? c->hook : NULL);
+        add_text(doc, call, "filename", c->filename[0] ? c->filename : NULL);
+        yyjson_mut_obj_add_uint(doc, call, "row", c->row);
+        yyjson_mut_obj_add_uint(doc, call, "bytes", c->bytes);
+        yyjson_mut_arr_append(in_flight, call);
+    }
+    yyjson_mut_obj_add_val(doc, o, "in_flight", in_flight);
     return o;
 }
 

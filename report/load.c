@@ -172,6 +172,10 @@ static bool add_site(struct hw_report *report, struct index **index, const struc
     row->waits += site->waits;
     row->wait_ns += site->wait_ns;
     row->bytes += site->bytes;
+    if (row->last_process != report->process_count) {
+        row->last_process = report->process_count;
+        row->processes++;
+    }
     row->max_wait_ns = site->max_wait_ns > row->max_wait_ns ? site->max_wait_ns : row->max_wait_ns;
     row->steps_seen = site->steps_seen > row->steps_seen ? site->steps_seen : row->steps_seen;
     row->max_per_step = site->max_per_step > row->max_per_step ? site->max_per_step : row->max_per_step;
@@ -190,19 +194,18 @@ static bool add_process(struct hw_report *report, const struct hw_trace_view *vi
         .python = strdup(h->python),
         .path = strdup(view->path),
         .pid = h->pid,
+        .ppid = h->ppid,
         .rank = h->rank,
         .world = h->world,
         .steps = h->steps,
         .ended = h->ended == HW_ENDED_EXIT ? HW_ENDED_EXIT : HW_ENDED_UNKNOWN,
         .sim_mode = h->sim_mode <= HW_SIM_VALUES_INACTIVE ? (enum hw_sim_mode)h->sim_mode : HW_SIM_NONE,
-        .coverage = h->coverage,
+        .coverage = h->coverage | (h->python[0] || h->coverage & HW_COVERAGE_NOTHING_SEEN ? 0 : HW_COVERAGE_NO_PYTHON),
         .blind_library = strdup(h->driver_user),
         .lost = h->lost,
     };
-    for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++) {
+    for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++)
         add_totals(&report->totals[scope], &h->totals[scope]);
-        report->launches += h->totals[scope].launches;
-    }
     for (unsigned i = 0; i < HW_TRACE_THREADS; i++)
         report->launches += h->threads[i].launches;
     if (h->steps > report->steps)
@@ -238,6 +241,8 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
          "a loaded library calls the CUDA driver directly, which is not watched yet"},
         {HW_COVERAGE_STATIC_RUNTIME, HW_COVERAGE_UNKNOWN,
          "a loaded library holds its own copy of the CUDA runtime, which cannot be watched"},
+        {HW_COVERAGE_LOST, HW_COVERAGE_PARTIAL, "calls were made while the trace was being opened"},
+        {HW_COVERAGE_SETTINGS, HW_COVERAGE_PARTIAL, "a list in a HOOKWATCH_* variable was too long and was cut"},
         {HW_COVERAGE_DEEP_STACK, HW_COVERAGE_PARTIAL,
          "a Python stack was deeper than the 400 frames that are searched for hooks"},
     };
@@ -257,29 +262,12 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
     }
 }
 
-static int load_one(struct hw_report *report, struct index **index, const struct hw_report_options *options, const char *path)
-{
-    struct hw_trace_view view;
-    char error[512];
-    if (hw_trace_view_open(path, &view, error, sizeof error) != 0) {
-        fprintf(stderr, "hookwatch: %s\n", error);
-        return -1;
-    }
-    bool good = add_process(report, &view);
-    size_t cursor = 0;
-    for (const struct hw_record *record; good && (record = hw_trace_view_next(&view, &cursor));)
-        if (record->kind == HW_RECORD_SITE)
-            good = add_site(report, index, options, &view, (const struct hw_record_site *)record);
-    hw_trace_view_close(&view);
-    if (!good)
-        fprintf(stderr, "hookwatch: %s: out of memory\n", path);
-    return good ? 0 : -1;
-}
-
 static void judge(struct hw_report *report, const struct hw_report_lint *lint)
 {
     for (size_t i = 0; i < report->row_count; i++) {
         struct hw_report_row *row = &report->rows[i];
+        if (row->seen && row->rule && row->rule->number == 101 && !row->waits)
+            row->rule = hw_rule_by_number(102); /* a scalar, but nobody waited: a non_blocking copy */
         row->severity = severity_of(row);
         if (!row->rule || row->allowed || !lint->allowed || !row->filename[0])
             continue;
@@ -354,30 +342,124 @@ static void free_process(struct hw_report_process *p)
     free(p->python);
     free(p->path);
     free(p->blind_library);
+    for (size_t i = 0; i < p->in_flight_count; i++) {
+        free(p->in_flight[i].api);
+        free(p->in_flight[i].filename);
+        free(p->in_flight[i].hook);
+    }
+    free(p->in_flight);
 }
 
-/* A launcher or a helper loads the framework and computes nothing. Beside processes that did, and as long as it is no rank, it
- * takes nothing from what was seen; alone, it means that nothing was. */
+static bool is_idle(const struct hw_report_process *p)
+{
+    return p->coverage & HW_COVERAGE_NOTHING_SEEN && !(p->coverage & (HW_COVERAGE_DRIVER_USER | HW_COVERAGE_STATIC_RUNTIME));
+}
+
+/* Whether a process started another one that made calls, or was started by one. */
+static bool is_relative(const struct hw_report *report, const struct hw_report_process *p)
+{
+    for (size_t i = 0; i < report->process_count; i++) {
+        const struct hw_report_process *other = &report->processes[i];
+        if (!(other->coverage & HW_COVERAGE_NOTHING_SEEN) && strcmp(other->host, p->host) == 0 &&
+            (other->ppid == p->pid || other->pid == p->ppid))
+            return true;
+    }
+    return false;
+}
+
+/* A launcher or a worker loads the framework and computes nothing: it takes nothing from what its child or its parent did. Any
+ * other process without a call means that something was not seen. */
 static void set_idle_aside(struct hw_report *report)
 {
-    size_t busy = 0, kept = 0, idle = 0;
-    for (size_t i = 0; i < report->process_count; i++)
-        busy += !(report->processes[i].coverage & HW_COVERAGE_NOTHING_SEEN);
-    if (!busy)
+    size_t kept = 0, idle = 0;
+    bool *aside = calloc(report->process_count + 1, sizeof *aside);
+    if (!aside)
         return;
+    for (size_t i = 0; i < report->process_count; i++)
+        aside[i] = is_idle(&report->processes[i]) && is_relative(report, &report->processes[i]);
     for (size_t i = 0; i < report->process_count; i++) {
-        struct hw_report_process *p = &report->processes[i];
-        if (p->rank < 0 && (p->coverage & HW_COVERAGE_NOTHING_SEEN)) {
-            free_process(p);
+        if (aside[i]) {
+            free_process(&report->processes[i]);
             idle++;
         } else {
-            report->processes[kept++] = *p;
+            report->processes[kept++] = report->processes[i];
         }
     }
+    free(aside);
     report->process_count = kept;
     if (idle)
-        hw_report_note(report, "%zu process%s without a rank loaded CUDA and made no call: a launcher or a helper", idle,
-                       idle == 1 ? "" : "es");
+        hw_report_note(report, "%zu launcher or worker process%s loaded CUDA and made no call", idle, idle == 1 ? "" : "es");
+}
+
+/* Ranks of which there is no trace, and processes that did not say goodbye. */
+static void note_missing(struct hw_report *report)
+{
+    int32_t world = 0;
+    size_t ranks = 0, abrupt = 0;
+    for (size_t i = 0; i < report->process_count; i++) {
+        const struct hw_report_process *p = &report->processes[i];
+        bool again = p->rank < 0;
+        for (size_t k = 0; k < i && !again; k++)
+            again = report->processes[k].rank == p->rank;
+        ranks += !again;
+        abrupt += p->ended != HW_ENDED_EXIT;
+        if (p->rank >= 0 && p->world > world)
+            world = p->world;
+    }
+    if (world > 0 && ranks < (size_t)world) {
+        hw_report_note(report, "%zu of %d ranks left a trace", ranks, world);
+        if (report->coverage < HW_COVERAGE_PARTIAL)
+            report->coverage = HW_COVERAGE_PARTIAL;
+    }
+    if (abrupt)
+        hw_report_note(report, "%zu process%s still running, or ended by a signal or os._exit: what was recorded until then counts", abrupt,
+                       abrupt == 1 ? " is" : "es are");
+}
+
+/* What a process was doing when it ended without saying so. */
+static bool add_in_flight(struct hw_report_process *p, const struct hw_report_options *options, const struct hw_trace_view *view)
+{
+    if (p->ended == HW_ENDED_EXIT)
+        return true;
+    for (unsigned i = 0; i < HW_TRACE_RING; i++) {
+        const struct hw_trace_call *call = &view->header.ring[i];
+        const struct hw_record_site *site = hw_trace_view_site(view, call->site);
+        if (!call->sequence || !call->in_flight || !site)
+            continue;
+        struct hw_report_call *list = realloc(p->in_flight, (p->in_flight_count + 1) * sizeof *list);
+        if (!list)
+            return false;
+        p->in_flight = list;
+        list[p->in_flight_count++] = (struct hw_report_call){
+            .api = strdup(hw_trace_view_text(view, call->api)),
+            .filename = map_path(options, hw_trace_view_text(view, site->site.filename)),
+            .hook = strdup(hw_trace_view_text(view, site->hook.function)),
+            .row = site->site.row,
+            .bytes = call->bytes,
+        };
+    }
+    return true;
+}
+
+static int load_one(struct hw_report *report, struct index **index, const struct hw_report_options *options, const char *path)
+{
+    struct hw_trace_view view;
+    char error[512];
+    if (hw_trace_view_open(path, &view, error, sizeof error) != 0) {
+        fprintf(stderr, "hookwatch: %s\n", error);
+        hw_report_note(report, "%s", error);
+        report->coverage = HW_COVERAGE_PARTIAL;
+        return 0;
+    }
+    bool good = add_process(report, &view) && add_in_flight(&report->processes[report->process_count - 1], options, &view);
+    size_t cursor = 0;
+    for (const struct hw_record *record; good && (record = hw_trace_view_next(&view, &cursor));)
+        if (record->kind == HW_RECORD_SITE)
+            good = add_site(report, index, options, &view, (const struct hw_record_site *)record);
+    hw_trace_view_close(&view);
+    if (!good)
+        fprintf(stderr, "hookwatch: %s: out of memory\n", path);
+    return good ? 0 : -1;
 }
 
 static int list_traces(const char *dir, char ***paths, long *count, struct hw_report *report)
@@ -392,6 +474,10 @@ static int list_traces(const char *dir, char ***paths, long *count, struct hw_re
     if (elsewhere) {
         hw_report_note(report, "%zu traces are still on other hosts' local disks", elsewhere);
         report->coverage = HW_COVERAGE_PARTIAL;
+    }
+    if (*count == 0 && elsewhere) {
+        fprintf(stderr, "hookwatch: %s: its %zu traces are on other hosts' local disks; run `hookwatch report` there\n", dir, elsewhere);
+        return -1;
     }
     if (*count == 0) {
         fprintf(stderr,
@@ -417,8 +503,13 @@ int hw_report_load(const struct hw_report_options *options, struct hw_report *re
     }
     free(paths);
     free_index(index);
+    if (status == 0 && !report->process_count) {
+        fprintf(stderr, "hookwatch: %s: none of its %ld traces can be read\n", options->dir, count);
+        status = -1;
+    }
     if (status == 0) {
         set_idle_aside(report);
+        note_missing(report);
         for (size_t i = 0; i < report->process_count; i++)
             note_process(report, &report->processes[i]);
         look_at_simulation(report);

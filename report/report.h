@@ -30,13 +30,21 @@ struct hw_report_row {
     struct hw_position start, end;        /* lint's, column 0 when only seen */
     int32_t *ranks;
     size_t rank_count;
+    size_t processes, last_process; /* that made such calls; the last one counted, plus one */
     struct hw_report_frame stack[HW_TRACE_STACK];
     size_t stack_count;
 };
 
+/* A call that had not returned when the process ended. */
+struct hw_report_call {
+    char *api, *filename, *hook;
+    uint32_t row;
+    uint64_t bytes;
+};
+
 struct hw_report_process {
     char *host, *python, *path;
-    uint32_t pid;
+    uint32_t pid, ppid;
     int32_t rank, world;
     uint64_t steps;
     enum hw_ended ended;
@@ -44,6 +52,8 @@ struct hw_report_process {
     uint32_t coverage;   /* bits of enum hw_coverage */
     char *blind_library; /* what the bits about libraries mean */
     uint64_t lost;
+    struct hw_report_call *in_flight;
+    size_t in_flight_count;
 };
 
 enum hw_coverage_status { HW_COVERAGE_FULL, HW_COVERAGE_PARTIAL, HW_COVERAGE_UNKNOWN };

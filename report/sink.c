@@ -26,7 +26,7 @@ int hw_report_sink(const struct hw_report *report, enum hw_format format, FILE *
         return -1;
     for (size_t i = 0; i < report->row_count; i++) {
         const struct hw_report_row *r = &report->rows[i];
-        if (!r->rule || r->scope == HW_SCOPE_FRAMEWORK || !r->seen || !r->filename[0])
+        if (!r->rule || r->scope == HW_SCOPE_FRAMEWORK || !r->seen)
             continue;
         char *message = describe(report, r);
         struct hw_step root = {.function = r->hook, .filename = r->hook_filename, .row = r->row};
@@ -34,9 +34,9 @@ int hw_report_sink(const struct hw_report *report, enum hw_format format, FILE *
             .rule = r->rule,
             .severity = r->severity,
             .message = message ? message : r->rule->summary,
-            .filename = r->filename,
-            .start = r->start.row ? r->start : (struct hw_position){r->row, 0},
-            .end = r->end.row ? r->end : (struct hw_position){r->row, 0},
+            .filename = r->filename[0] ? r->filename : r->hook_filename[0] ? r->hook_filename : "(no Python line)",
+            .start = r->start.row ? r->start : (struct hw_position){r->row ? r->row : 1, 0},
+            .end = r->end.row ? r->end : (struct hw_position){r->row ? r->row : 1, 0},
             .statement_first = r->row,
             .statement_last = r->row,
             .hook = r->hook,

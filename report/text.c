@@ -66,11 +66,11 @@ static void put(const struct view *v, const char *text, size_t columns, bool las
     if (w > columns) {
         for (; w > columns - 1; w--)
             text += character(text);
-        fprintf(v->out, "\u2026%s", text);
+        fputs("\u2026", v->out);
         w = columns;
-    } else {
-        fputs(text, v->out);
     }
+    for (; *text; text++) /* names come from traces: no terminal escapes */
+        fputc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, v->out);
     if (!last)
         fprintf(v->out, "%*s", (int)(columns - w), "");
 }
@@ -94,14 +94,14 @@ static void put_duration(const struct view *v, uint64_t ns)
         fprintf(v->out, "%6.2f s ", t / 1e9);
 }
 
-/* Count per step and rank. */
+/* Count per step and process. */
 static void put_rate(const struct view *v, const struct hw_report_row *r)
 {
-    uint64_t ranks = r->rank_count ? r->rank_count : 1;
+    uint64_t processes = r->processes ? r->processes : 1;
     if (!v->report->steps || !r->seen)
         fprintf(v->out, "%6s", "-");
     else
-        fprintf(v->out, "%6.1f", (double)r->count / (double)v->report->steps / (double)ranks);
+        fprintf(v->out, "%6.1f", (double)r->count / (double)v->report->steps / (double)processes);
 }
 
 static const char *evidence(const struct hw_report_row *r)
@@ -252,6 +252,29 @@ static void put_totals(const struct view *v)
     put_total(v, "collectives:", offsetof(struct hw_trace_totals, collectives));
 }
 
+static void put_in_flight(const struct view *v)
+{
+    for (size_t i = 0; i < v->report->process_count; i++) {
+        const struct hw_report_process *p = &v->report->processes[i];
+        for (size_t k = 0; k < p->in_flight_count; k++) {
+            const struct hw_report_call *c = &p->in_flight[k];
+            char where[PATH_MAX + 16];
+            snprintf(where, sizeof where, c->filename[0] ? "%s:%u" : "no Python line", relative(v, c->filename), c->row);
+            char rank[24] = "";
+            if (p->rank >= 0)
+                snprintf(rank, sizeof rank, "rank %d, ", p->rank);
+            fprintf(v->out, "\n%s%spid %u was inside %s when it was last heard of:%s ", paint(v, YELLOW), rank, p->pid, c->api,
+                    paint(v, PLAIN));
+            put(v, where, sizeof where, true);
+            if (c->hook[0]) {
+                fputs(", hook ", v->out);
+                put(v, c->hook, 512, true);
+            }
+            fputc('\n', v->out);
+        }
+    }
+}
+
 static void put_end(const struct view *v)
 {
     const struct hw_report *report = v->report;
@@ -277,10 +300,11 @@ int hw_report_text(const struct hw_report *report, FILE *out, bool color)
     if (!getcwd(v.base, sizeof v.base))
         v.base[0] = '\0';
     put_title(&v);
-    put_section(&v, "In hooks", "rule", is_finding, true);
+    put_section(&v, "Findings", "rule", is_finding, true);
     put_legend(&v);
     put_section(&v, "In flush windows, by the rules", "", is_flush, false);
     put_section(&v, "In the framework's own hooks (not judged)", "", is_framework, false);
+    put_in_flight(&v);
     put_totals(&v);
     put_end(&v);
     return fflush(out) == 0 && !ferror(out) ? 0 : -1;

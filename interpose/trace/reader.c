@@ -39,7 +39,7 @@ static size_t walk(const struct hw_trace_view *view)
 int hw_trace_view_open(const char *path, struct hw_trace_view *view, char *error, size_t error_size)
 {
     memset(view, 0, sizeof *view);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO of that name must not hold us up */
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0) {
         int saved = errno;
@@ -144,11 +144,11 @@ static bool ends_with(const char *text, const char *end)
 static char *follow(const char *pointer)
 {
     char target[PATH_MAX] = "";
-    FILE *file = fopen(pointer, "re");
-    size_t n = file ? fread(target, 1, sizeof target - 1, file) : 0;
-    if (file)
-        fclose(file);
-    target[n] = '\0';
+    int fd = open(pointer, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, target, sizeof target - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    target[n > 0 ? n : 0] = '\0';
     target[strcspn(target, "\n")] = '\0';
     return target[0] == '/' && access(target, R_OK) == 0 ? strdup(target) : NULL;
 }

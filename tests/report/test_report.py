@@ -17,10 +17,10 @@ SHIM_TESTS = HERE.parent / "shim"
 def traced(build, torch_python, tmp_path_factory):
     """traced(script, out, **environment): runs a script of ours under the shim."""
 
-    def run(script, out, **environment):
+    def run(script, out, *arguments, **environment):
         env = {**os.environ, "LD_PRELOAD": str(build / "lib/libhookwatch.so"), "HOOKWATCH_DIR": str(out), "PYTHONDONTWRITEBYTECODE": "1"}
         env |= {"HOOKWATCH_FRAMEWORK_PATHS": "*/framework.py", **environment}
-        return subprocess.run([torch_python, script, build / "tests/traps/lib_user13.so"], env=env, capture_output=True, text=True)
+        return subprocess.run([torch_python, script, build / "tests/traps/lib_user13.so", *arguments], env=env, capture_output=True, text=True)
 
     return run
 
@@ -83,12 +83,47 @@ def test_no_data_is_no_zero(hookwatch, tmp_path):
     assert done.returncode == 2 and str(tmp_path / "missing") in done.stderr
 
 
-def test_a_damaged_trace_is_named(hookwatch, two_ranks, tmp_path):
+def test_a_damaged_trace_is_named_and_the_others_count(hookwatch, two_ranks, tmp_path):
     shutil.copytree(two_ranks, tmp_path / "out")
-    victim = sorted((tmp_path / "out").iterdir())[0]
+    victim, other = sorted((tmp_path / "out").iterdir())
     victim.write_bytes(b"no trace" * 5000)
-    done = hook_report(hookwatch, tmp_path / "out")
-    assert done.returncode == 2 and str(victim) in done.stderr and done.stderr.count("\n") == 1
+    done = hook_report(hookwatch, tmp_path / "out", "--output-format", "json")
+    assert done.returncode == 1 and str(victim) in done.stderr and done.stderr.count("\n") == 1
+    coverage = json.loads(done.stdout)["coverage"]
+    assert coverage["status"] == "partial" and any(str(victim) in note for note in coverage["notes"])
+    other.write_bytes(b"")
+    assert hook_report(hookwatch, tmp_path / "out").returncode == 2
+
+
+def test_a_missing_rank_is_said(hookwatch, two_ranks, tmp_path):
+    shutil.copytree(two_ranks, tmp_path / "out")
+    sorted((tmp_path / "out").iterdir())[0].unlink()
+    answer = json.loads(hook_report(hookwatch, tmp_path / "out", "--output-format", "json").stdout)
+    assert answer["coverage"]["status"] == "partial" and "1 of 2 ranks left a trace" in answer["coverage"]["notes"]
+
+
+def test_files_that_never_end_do_not_hang_it(hookwatch, two_ranks, tmp_path):
+    shutil.copytree(two_ranks, tmp_path / "out")
+    os.mkfifo(tmp_path / "out" / "a.hwt")
+    os.mkfifo(tmp_path / "out" / "b.hwt-at")
+    assert hook_report(hookwatch, tmp_path / "out").returncode == 1
+
+
+def test_an_idle_process_means_blindness_unless_it_is_a_relative(hookwatch, build, torch_python, tmp_path, traced):
+    library = str(tmp_path / "libcudart.so.13")
+    shutil.copy(build / "tests/traps/lib_cudart13.so", library)
+    idle = tmp_path / "idle.py"
+    idle.write_text(f"import ctypes, subprocess, sys\nctypes.CDLL({library!r})\nif len(sys.argv) > 2: subprocess.run(sys.argv[2:], check=True)\n")
+    assert traced(idle, tmp_path / "out").returncode == 0
+    alone = json.loads(hook_report(hookwatch, tmp_path / "out", "--output-format", "json").stdout)
+    assert alone["coverage"]["status"] == "unknown" and "no call of it came through" in " ".join(alone["coverage"]["notes"])
+    assert traced(SHIM_TESTS / "windows.py", tmp_path / "out").returncode == 0
+    stranger = json.loads(hook_report(hookwatch, tmp_path / "out", "--output-format", "json").stdout)
+    assert stranger["coverage"]["status"] == "unknown"
+    done = traced(idle, tmp_path / "launched", torch_python, SHIM_TESTS / "windows.py", build / "tests/traps/lib_user13.so")
+    assert done.returncode == 0, done.stderr
+    parent = json.loads(hook_report(hookwatch, tmp_path / "launched", "--output-format", "json").stdout)
+    assert parent["coverage"]["status"] == "full" and len(parent["processes"]) == 1
 
 
 PROBE = """import sys
@@ -138,6 +173,17 @@ def test_an_allowed_line_does_not_fail(hookwatch, traced, project, tmp_path):
     assert done.returncode == 0 and one_row(done)["allowed"] == "read once per epoch"
 
 
+def test_an_allowance_is_for_its_own_rule(hookwatch, traced, project, tmp_path):
+    folder = project("here", "# hookwatch: allow HW101 -- printed once")
+    probe = (folder / "probe.py").read_text().replace("output.item()", "output.item() + output.raw(64)")
+    (folder / "probe.py").write_text(probe)
+    assert traced(folder / "probe.py", tmp_path / "out").returncode == 0
+    for options in ([], ["--lint", folder]):
+        done = hook_report(hookwatch, tmp_path / "out", *options, "--output-format", "json")
+        assert done.returncode == 1
+        assert {f["code"]: f["allowed"] for f in json.loads(done.stdout)["findings"] if f["seen"]} == {"HW101": "printed once", "HW102": None}
+
+
 def test_a_source_that_is_gone_is_not_allowed(hookwatch, traced, project, tmp_path):
     folder = project("here", "# hookwatch: allow HW101 -- read once per epoch")
     assert traced(folder / "probe.py", tmp_path / "out").returncode == 0
@@ -173,11 +219,39 @@ def test_run_moves_an_older_run_aside(hookwatch, tmp_path, torch_python):
         assert list(out.iterdir()) == []
         (out / f"h.-.{text}.hwt").write_text(text)
     assert [p.name for p in (tmp_path / "out.old").iterdir()] == ["h.-.second.hwt"]
-    (tmp_path / "out.old" / "precious.txt").write_text("mine")
-    done = subprocess.run([hookwatch, "run", "-o", out, "--", "true"], capture_output=True, text=True)
-    assert done.returncode == 2 and "out.old" in done.stderr
-    assert (tmp_path / "out.old" / "precious.txt").read_text() == "mine"
-    assert [p.name for p in out.iterdir()] == ["h.-.third.hwt"]
+    for folder in (out, tmp_path / "out.old"):
+        (folder / "precious.txt").write_text("mine")
+    assert subprocess.run([hookwatch, "run", "-o", f"{out}/", "--", "true"]).returncode == 0
+    assert sorted(p.name for p in (tmp_path / "out.old").iterdir()) == ["h.-.third.hwt", "precious.txt"]
+    assert [p.name for p in out.iterdir()] == ["precious.txt"]
+
+
+def test_ranks_that_start_one_after_the_other_keep_their_traces(hookwatch, build, torch_python, tmp_path):
+    command = [torch_python, SHIM_TESTS / "windows.py", build / "tests/traps/lib_user13.so"]
+    for rank in "012":
+        env = {**os.environ, "HOOKWATCH_FRAMEWORK_PATHS": "*/framework.py", "RANK": rank, "WORLD_SIZE": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+        assert subprocess.run([hookwatch, "run", "-o", tmp_path / "out", "--", *command], env=env).returncode == 0
+    answer = json.loads(hook_report(hookwatch, tmp_path / "out", "--output-format", "json").stdout)
+    assert [p["rank"] for p in answer["processes"]] == [0, 1, 2]
+
+
+def test_an_interrupt_of_the_terminal_reaches_the_command_once(hookwatch, tmp_path):
+    import pty
+
+    script = "import signal, time\nsignal.signal(signal.SIGINT, lambda *_: print('INT', flush=True))\nprint('ready', flush=True)\n" + (
+        "t = time.monotonic() + 1.5\nwhile time.monotonic() < t: time.sleep(0.05)\nprint('end', flush=True)\n"
+    )
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(hookwatch, [hookwatch, "run", "--report", "-o", str(tmp_path / "out"), "--", shutil.which("python3"), "-c", script])
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(terminal, 1000)
+    os.write(terminal, b"\x03")
+    while b"end" not in seen:
+        seen += os.read(terminal, 1000)
+    os.waitpid(pid, 0)
+    assert seen.count(b"INT") == 1
 
 
 @pytest.mark.parametrize("options", [[], ["--report"]])

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
         (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_async_13");
     char from[8] = "bytes", to[8] = "";
     trap_window("window");
+    ((int (*)(void))trap_symbol(user, "user_end_capture"))(); /* of no capture: must not make up for the next one */
     CHECK(((int (*)(void))trap_symbol(user, "user_begin_capture"))() == 0);
     upload(to, from, 8, 1);
     CHECK(trap_count("lib_cudart13.so", "trap_asks_13") == 0);

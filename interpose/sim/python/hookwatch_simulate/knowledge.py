@@ -19,8 +19,7 @@ PASS = frozenset(
 # Operators whose own code reads back what it computed on the way: run with the mode on inside them.
 TAKEN_APART = frozenset(
     "aten::" + name
-    for name in """_linalg_check_errors allclose is_nonzero isin linalg_matrix_exp
-    linalg_pinv segment_reduce""".split()
+    for name in "_linalg_check_errors allclose is_nonzero isin linalg_pinv segment_reduce".split()
 )
 
 
@@ -59,10 +58,12 @@ _READS = {
     "aten::repeat_interleave": lambda a, k, r: [] if k.get("output_size") is not None else [r.shape[0], 1],
     "aten::unique_dim": lambda a, k, r: [r[0].shape[a[1]]] * 3,
     "aten::_ctc_loss": lambda a, k, r: [],
-    "aten::linalg_lstsq": lambda a, k, r: [0],  # these check their own success on the device
-    "aten::linalg_eig": lambda a, k, r: [1, 0, 0],  # first: all finite
-    "aten::_linalg_svd": lambda a, k, r: [0, 0],
-    "aten::_linalg_eigh": lambda a, k, r: [0],
+    # These check their own success on the device; linalg_eig asks first whether all is finite.
+    "aten::linalg_lstsq": lambda a, k, r: [0] * 8,
+    "aten::linalg_eig": lambda a, k, r: [1] + [0] * 8,
+    "aten::_linalg_svd": lambda a, k, r: [0] * 8,
+    "aten::_linalg_eigh": lambda a, k, r: [0] * 8,
+    "aten::linalg_matrix_exp": lambda a, k, r: [0] * 64,
     "aten::bincount": lambda a, k, r: [int(a[0].min()), int(a[0].max())] if a[0].numel() else [],
 }
 

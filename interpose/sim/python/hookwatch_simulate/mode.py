@@ -26,8 +26,12 @@ def alias(tensor):
     empty = torch.empty(0, dtype=tensor.dtype, device=_CPU)
     if not size:
         return empty.as_strided(tensor.shape, tensor.stride()) if tensor.numel() else empty.reshape(tensor.shape)
-    host = _construct_storage(storage.data_ptr(), _CPU, size)
-    return empty.set_(host, tensor.storage_offset(), tensor.shape, tensor.stride())
+    host = empty.set_(
+        _construct_storage(storage.data_ptr(), _CPU, size), tensor.storage_offset(), tensor.shape, tensor.stride()
+    )
+    if tensor.is_conj():  # lazy bits: copies look at them
+        host = host.conj()
+    return torch._neg_view(host) if tensor.is_neg() else host
 
 
 def _sparse(indices, values, like):
