@@ -188,6 +188,8 @@ static int show(const struct hw_report *report, const struct cli *cli)
 
 int hw_cmd_report(int argc, char **argv)
 {
+    static char name[] = "hookwatch report"; /* getopt's messages begin with it */
+    argv[0] = name;
     struct cli cli = {.format = "text", .color = "auto"};
     cli.maps = calloc((size_t)argc + 1, sizeof *cli.maps);
     cli.paths = calloc((size_t)argc + 1, sizeof *cli.paths);

@@ -142,6 +142,21 @@ static enum age age_of(const char *path, const char *host, bool launched)
     return running ? AGE_RUNNING : AGE_EARLIER;
 }
 
+/* Copies a file to another file system and removes it, as DIR may be a mount point. */
+static bool move_across(const char *from, const char *to)
+{
+    char buffer[65536];
+    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "we") : NULL;
+    bool good = out != NULL;
+    for (size_t n; good && (n = fread(buffer, 1, sizeof buffer, in)) > 0;)
+        good = fwrite(buffer, 1, n, out) == n;
+    if (out && fclose(out) != 0)
+        good = false;
+    if (in)
+        fclose(in);
+    return good && unlink(from) == 0;
+}
+
 /* Empties DIR.old of traces and moves the earlier run's there. Other files stay where they are. */
 static int move_earlier(const char *dir, char **names, size_t count)
 {
@@ -158,7 +173,7 @@ static int move_earlier(const char *dir, char **names, size_t count)
     for (size_t i = 0; i < count; i++) {
         snprintf(from, sizeof from, "%s/%s", dir, names[i]);
         snprintf(to, sizeof to, "%s/%s", old, names[i]);
-        if (rename(from, to) != 0 && errno != ENOENT) /* a sibling may have been faster */
+        if (rename(from, to) != 0 && errno != ENOENT && (errno != EXDEV || !move_across(from, to))) /* a sibling may be faster */
             return die(from, strerror(errno));
     }
     return 0;
@@ -301,6 +316,8 @@ static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUS
 /* Runs the command as a child; returns its wait status, or -1. */
 static int run_child(char **command)
 {
+    struct sigaction chld, standard = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &standard, &chld); /* ignored by our parent, it would take the status away */
     sigset_t block, before;
     sigemptyset(&block);
     for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
@@ -312,6 +329,7 @@ static int run_child(char **command)
         return -1;
     }
     if (pid == 0) {
+        sigaction(SIGCHLD, &chld, NULL);
         sigprocmask(SIG_SETMASK, &before, NULL);
         _exit(become(command));
     }
@@ -400,6 +418,8 @@ static int parse(int argc, char **argv, struct run *run)
 
 int hw_cmd_run(int argc, char **argv)
 {
+    static char name[] = "hookwatch run"; /* getopt's messages begin with it */
+    argv[0] = name;
     struct run run = {0};
     char libraries[PATH_MAX - 64], shim[PATH_MAX], dir[PATH_MAX];
     int status = parse(argc, argv, &run);

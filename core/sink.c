@@ -42,7 +42,21 @@ struct hw_sink *hw_sink_open(const struct hw_sink_options *options)
 
 void hw_sink_finding(struct hw_sink *sink, const struct hw_finding *finding)
 {
-    sink->kind->finding(sink, finding);
+    /* A file's name may be no UTF-8; what is printed must be. */
+    struct hw_finding valid = *finding;
+    char *filename = hw_text_valid_utf8(finding->filename), *message = hw_text_valid_utf8(finding->message),
+         *hook = finding->hook ? hw_text_valid_utf8(finding->hook) : NULL;
+    if (strcmp(filename, finding->filename) != 0 || strcmp(message, finding->message) != 0 ||
+        (hook && strcmp(hook, finding->hook) != 0)) {
+        valid.filename = filename;
+        valid.message = message;
+        valid.hook = hook;
+        valid.witness_count = 0; /* its steps carry the same names */
+    }
+    sink->kind->finding(sink, &valid);
+    free(filename);
+    free(message);
+    free(hook);
     sink->written++;
     if (finding->allowed)
         sink->allowed++;

@@ -61,6 +61,12 @@ static char *sanitise(const char *bytes, size_t size, size_t *out_size)
     return text;
 }
 
+char *hw_text_valid_utf8(const char *bytes)
+{
+    size_t size;
+    return sanitise(bytes, strlen(bytes), &size);
+}
+
 /* The encoding named by a cookie in the first two lines (PEP 263), or false. */
 static bool find_cookie(const char *bytes, size_t size, char *name, size_t room)
 {

@@ -24,6 +24,9 @@ struct hw_text *hw_text_read(const char *path);
 /* The same from memory; `path` is used as the name. */
 struct hw_text *hw_text_from_bytes(const char *path, const char *bytes, size_t size);
 
+/* A malloc'd copy in which bytes that are no UTF-8 are U+FFFD: file names may hold any. */
+char *hw_text_valid_utf8(const char *bytes);
+
 void hw_text_free(struct hw_text *source);
 
 /* 1-based column, in code points, of a byte offset inside 0-based row `row`. */

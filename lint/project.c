@@ -10,25 +10,9 @@
 bool hw_project_is_framework(const char *path)
 {
     static const char *const packages[] = {
-#define HW_HOOK_ROOT(glob)
-#define HW_FLUSH_ROOT(glob)
-#define HW_DISPATCH(path, name, names)
-#define HW_WRAPPER(...)
-#define HW_ENGINE(path, name)
-#define HW_NOT_A_HOOK(glob)
 #define HW_FRAMEWORK_PACKAGE(name) "*/site-packages/" name "/*", "*/dist-packages/" name "/*",
 #define HW_FRAMEWORK_PATH(glob)    glob,
-#define HW_OWN_PATH(glob)
 #include "core/roots.def"
-#undef HW_HOOK_ROOT
-#undef HW_FLUSH_ROOT
-#undef HW_DISPATCH
-#undef HW_WRAPPER
-#undef HW_ENGINE
-#undef HW_NOT_A_HOOK
-#undef HW_FRAMEWORK_PACKAGE
-#undef HW_FRAMEWORK_PATH
-#undef HW_OWN_PATH
     };
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
         if (hw_glob_match(packages[i], path))

@@ -8,14 +8,6 @@
 
 static const char *const root_globs[] = {
 #define HW_HOOK_ROOT(glob) glob,
-#define HW_FLUSH_ROOT(glob)
-#define HW_DISPATCH(path, name, names)
-#define HW_WRAPPER(...)
-#define HW_ENGINE(path, name)
-#define HW_NOT_A_HOOK(glob)
-#define HW_FRAMEWORK_PACKAGE(name)
-#define HW_FRAMEWORK_PATH(glob)
-#define HW_OWN_PATH(glob)
 #include "core/roots.def"
 };
 

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "report/report.h"
 
+#include "core/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <yyjson.h>
@@ -14,6 +16,14 @@ static const char *const status_names[] = {"full", "partial", "unknown"};
 static const char *const scope_names[] = {
     [HW_SCOPE_OUTSIDE] = "outside", [HW_SCOPE_HOOK] = "hook", [HW_SCOPE_FLUSH] = "flush", [HW_SCOPE_FRAMEWORK] = "framework"};
 
+static void add_note(doc_t *doc, val_t *list, const char *note)
+{
+    char *valid = hw_text_valid_utf8(note);
+    if (valid)
+        yyjson_mut_arr_add_strcpy(doc, list, valid);
+    free(valid);
+}
+
 static void add_null_if(doc_t *doc, val_t *object, const char *key, bool null, uint64_t value)
 {
     if (null)
@@ -22,12 +32,15 @@ static void add_null_if(doc_t *doc, val_t *object, const char *key, bool null, u
         yyjson_mut_obj_add_uint(doc, object, key, value);
 }
 
+/* A file name may hold any bytes; JSON may not: what is no UTF-8 becomes U+FFFD. */
 static void add_text(doc_t *doc, val_t *object, const char *key, const char *text)
 {
-    if (text)
-        yyjson_mut_obj_add_strcpy(doc, object, key, text);
+    char *valid = text ? hw_text_valid_utf8(text) : NULL;
+    if (valid)
+        yyjson_mut_obj_add_strcpy(doc, object, key, valid);
     else
         yyjson_mut_obj_add_null(doc, object, key);
+    free(valid);
 }
 
 static val_t *process(doc_t *doc, const struct hw_report_process *p)
@@ -161,12 +174,12 @@ int hw_report_json(const struct hw_report *report, FILE *out)
     val_t *coverage = yyjson_mut_obj(doc), *notes = yyjson_mut_arr(doc);
     yyjson_mut_obj_add_str(doc, coverage, "status", status_names[report->coverage]);
     for (size_t i = 0; i < report->note_count; i++)
-        yyjson_mut_arr_add_strcpy(doc, notes, report->notes[i]);
+        add_note(doc, notes, report->notes[i]);
     yyjson_mut_obj_add_val(doc, coverage, "notes", notes);
     yyjson_mut_obj_add_val(doc, root, "coverage", coverage);
     yyjson_write_err error;
     bool good = yyjson_mut_write_fp(
-        out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_ALLOW_INVALID_UNICODE | YYJSON_WRITE_NEWLINE_AT_END, NULL,
+        out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_NEWLINE_AT_END, NULL,
         &error);
     yyjson_mut_doc_free(doc);
     return good && fflush(out) == 0 ? 0 : -1;

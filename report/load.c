@@ -56,6 +56,12 @@ void hw_report_note(struct hw_report *report, const char *format, ...)
     report->notes[report->note_count++] = text;
 }
 
+static void lower_coverage(struct hw_report *report, enum hw_coverage_status status)
+{
+    if (status > report->coverage)
+        report->coverage = status;
+}
+
 /* A traced path as it is called here: the first --path-map that fits, else itself. */
 static char *map_path(const struct hw_report_options *options, const char *path)
 {
@@ -203,6 +209,8 @@ static bool add_process(struct hw_report *report, const struct hw_trace_view *vi
         .coverage = h->coverage | (h->python[0] || h->coverage & HW_COVERAGE_NOTHING_SEEN ? 0 : HW_COVERAGE_NO_PYTHON),
         .blind_library = strdup(h->driver_user),
         .lost = h->lost,
+        .unvalued = h->unvalued,
+        .cut = view->cut,
     };
     for (unsigned scope = 0; scope < HW_SCOPE_COUNT; scope++)
         add_totals(&report->totals[scope], &h->totals[scope]);
@@ -252,13 +260,20 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
         bool library = rows[i].bit & (HW_COVERAGE_DRIVER_USER | HW_COVERAGE_STATIC_RUNTIME);
         hw_report_note(report, "%s: %s%s%s%s", who, rows[i].text, library ? " (" : "", library ? p->blind_library : "",
                        library ? ")" : "");
-        if (rows[i].status > report->coverage)
-            report->coverage = rows[i].status;
+        lower_coverage(report, rows[i].status);
+    }
+    if (p->cut) {
+        hw_report_note(report, "%s: its trace is cut short or damaged (%s): lines may be missing", who, p->path);
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
+    }
+    if (p->unvalued) {
+        hw_report_note(report, "%s: %llu operations of the simulated stack had no true value: counts that depend on it may be wrong", who,
+                       (unsigned long long)p->unvalued);
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (p->lost) {
         hw_report_note(report, "%s: %llu calls could not be recorded by line", who, (unsigned long long)p->lost);
-        if (report->coverage < HW_COVERAGE_PARTIAL)
-            report->coverage = HW_COVERAGE_PARTIAL;
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
 }
 
@@ -324,11 +339,13 @@ static void look_at_simulation(struct hw_report *report)
     for (size_t i = 0; i < report->process_count; i++) {
         simulated += report->processes[i].sim_mode != HW_SIM_NONE;
         values += report->processes[i].sim_mode == HW_SIM_VALUES;
-        if (report->processes[i].sim_mode == HW_SIM_VALUES_INACTIVE)
-            hw_report_note(report,
-                           "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): "
-                           "counts that depend on values may be wrong",
-                           report->processes[i].pid);
+        if (report->processes[i].sim_mode != HW_SIM_VALUES_INACTIVE)
+            continue;
+        hw_report_note(report,
+                       "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): counts that "
+                       "depend on values may be wrong",
+                       report->processes[i].pid);
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     report->simulated = simulated > 0;
     report->values = simulated && simulated == values;
@@ -355,13 +372,13 @@ static bool is_idle(const struct hw_report_process *p)
     return p->coverage & HW_COVERAGE_NOTHING_SEEN && !(p->coverage & (HW_COVERAGE_DRIVER_USER | HW_COVERAGE_STATIC_RUNTIME));
 }
 
-/* Whether a process started another one that made calls, or was started by one. */
+/* Whether a process started another one that made calls, was started by one, or carries the rank of one. */
 static bool is_relative(const struct hw_report *report, const struct hw_report_process *p)
 {
     for (size_t i = 0; i < report->process_count; i++) {
         const struct hw_report_process *other = &report->processes[i];
         if (!(other->coverage & HW_COVERAGE_NOTHING_SEEN) && strcmp(other->host, p->host) == 0 &&
-            (other->ppid == p->pid || other->pid == p->ppid))
+            (other->ppid == p->pid || other->pid == p->ppid || (p->rank >= 0 && other->rank == p->rank)))
             return true;
     }
     return false;
@@ -408,8 +425,7 @@ static void note_missing(struct hw_report *report)
     }
     if (world > 0 && ranks < (size_t)world) {
         hw_report_note(report, "%zu of %d ranks left a trace", ranks, world);
-        if (report->coverage < HW_COVERAGE_PARTIAL)
-            report->coverage = HW_COVERAGE_PARTIAL;
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (abrupt)
         hw_report_note(report, "%zu process%s still running, or ended by a signal or os._exit: what was recorded until then counts", abrupt,
@@ -448,7 +464,7 @@ static int load_one(struct hw_report *report, struct index **index, const struct
     if (hw_trace_view_open(path, &view, error, sizeof error) != 0) {
         fprintf(stderr, "hookwatch: %s\n", error);
         hw_report_note(report, "%s", error);
-        report->coverage = HW_COVERAGE_PARTIAL;
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
         return 0;
     }
     bool good = add_process(report, &view) && add_in_flight(&report->processes[report->process_count - 1], options, &view);
@@ -472,8 +488,8 @@ static int list_traces(const char *dir, char ***paths, long *count, struct hw_re
         return -1;
     }
     if (elsewhere) {
-        hw_report_note(report, "%zu traces are still on other hosts' local disks", elsewhere);
-        report->coverage = HW_COVERAGE_PARTIAL;
+        hw_report_note(report, "%zu trace%s still on other hosts' local disks", elsewhere, elsewhere == 1 ? " is" : "s are");
+        lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (*count == 0 && elsewhere) {
         fprintf(stderr, "hookwatch: %s: its %zu traces are on other hosts' local disks; run `hookwatch report` there\n", dir, elsewhere);
@@ -481,8 +497,8 @@ static int list_traces(const char *dir, char ***paths, long *count, struct hw_re
     }
     if (*count == 0) {
         fprintf(stderr,
-                "hookwatch: %s: no data: the shim was not loaded, or no process used CUDA or NCCL; check LD_PRELOAD (absolute "
-                "path, no spaces) and that the program is not set-uid\n",
+                "hookwatch: %s: no data: the shim was not loaded, no process used CUDA or NCCL, or nothing could be written; check "
+                "LD_PRELOAD (absolute path, no spaces), the disk, and that the program is not set-uid\n",
                 dir);
         return -1;
     }

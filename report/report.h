@@ -51,7 +51,8 @@ struct hw_report_process {
     enum hw_sim_mode sim_mode;
     uint32_t coverage;   /* bits of enum hw_coverage */
     char *blind_library; /* what the bits about libraries mean */
-    uint64_t lost;
+    uint64_t lost, unvalued;
+    bool cut; /* its trace */
     struct hw_report_call *in_flight;
     size_t in_flight_count;
 };

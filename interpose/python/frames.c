@@ -14,7 +14,7 @@ const struct hw_py_layout *hw_py;
 char hw_py_version[16];
 static void *(*this_thread_state)(void);
 static int (*is_finalizing)(void);
-static const void *cell_type;
+static const void *cell_type, *c_function_type;
 static enum hw_py_state decided;
 
 #define HW_OPCODE(number, name, units) [number] = {HW_PY_##name, units},
@@ -175,6 +175,7 @@ enum hw_py_state hw_py_attach(void)
         if (!is_finalizing)
             is_finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
         cell_type = dlsym(RTLD_DEFAULT, "PyCell_Type");
+        c_function_type = dlsym(RTLD_DEFAULT, "PyCFunction_Type");
         this_thread_state = thread_state;
         size_t length = strcspn(version(), " ");
         memcpy(hw_py_version, version(), length < sizeof hw_py_version ? length : sizeof hw_py_version - 1);
@@ -195,6 +196,10 @@ void *hw_py_thread_state(void)
 
 static size_t put_utf8(uint32_t c, char *out, size_t room)
 {
+    if (c >= 0xdc80 && c <= 0xdcff && room >= 1) { /* a byte of a file name that is no UTF-8 (surrogateescape) */
+        out[0] = (char)(c & 0xff);
+        return 1;
+    }
     if (c < 0x80 && room >= 1) {
         out[0] = (char)c;
         return 1;
@@ -295,4 +300,36 @@ const void *hw_py_first_argument(const void *frame, const void *code)
     if (value && cell_type && (const void *)hw_py_field(value, 8) == cell_type)
         value = hw_py_field(value, 16);
     return value;
+}
+
+static void copy_name(const char *name, char *out, size_t size)
+{
+    size_t n = name ? strnlen(name, size - 1) : 0;
+    memcpy(out, name ? name : "", n);
+    out[n] = '\0';
+}
+
+void hw_py_argument_type(const void *frame, const void *code, int index, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (hw_py_int(code, hw_py->code_argcount) <= index)
+        return;
+    const char *value = hw_py_field(frame, (uint16_t)(hw_py->frame_locals + 8 * index));
+    const char *type = value ? hw_py_field(value, 8) : NULL;
+    if (type)
+        copy_name(hw_py_field(type, 24), out, size); /* tp_name */
+}
+
+void hw_py_c_function(const void *frame, const void *code, const char *name, char *out, size_t size)
+{
+    out[0] = '\0';
+    const char *names = hw_py_field(code, hw_py->code_localsplusnames);
+    int locals = hw_py_int(code, hw_py->code_nlocalsplus);
+    for (int i = 0; i < locals; i++) {
+        char local[64];
+        hw_py_text(hw_py_field(names, (uint16_t)(hw_py->tuple_items + 8 * i)), local, sizeof local);
+        const char *value = strcmp(local, name) == 0 ? hw_py_field(frame, (uint16_t)(hw_py->frame_locals + 8 * i)) : NULL;
+        if (value && c_function_type && (const void *)hw_py_field(value, 8) == c_function_type)
+            copy_name(hw_py_field(hw_py_field(value, 16), 0), out, size); /* m_ml->ml_name */
+    }
 }

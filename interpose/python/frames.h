@@ -122,6 +122,12 @@ uint64_t hw_py_globals_hash(const void *frame);
 /* True if the code object has a loop around both instructions (byte offsets). */
 bool hw_py_in_one_loop(const void *code, int first, int last);
 
+/* Name of the type of a function's argument number `index` (from 0); "" if there is none. Copied. */
+void hw_py_argument_type(const void *frame, const void *code, int index, char *out, size_t size);
+
+/* If the local variable `name` of a frame holds a function written in C, its name; else "". Copied. */
+void hw_py_c_function(const void *frame, const void *code, const char *name, char *out, size_t size);
+
 /* The first argument of the function that a frame runs, NULL if it has none. */
 const void *hw_py_first_argument(const void *frame, const void *code);
 

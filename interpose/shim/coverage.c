@@ -67,8 +67,14 @@ static int read_adds(struct dl_phdr_info *info, size_t size, void *user)
 
 static void look_at_simulation(void)
 {
-    if (simulation())
-        hw_trace->sim_mode = (uint32_t)simulation()();
+    static uint64_t (*unvalued)(void);
+    if (!simulation())
+        return;
+    hw_trace->sim_mode = (uint32_t)simulation()();
+    if (!unvalued)
+        unvalued = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "hw_sim_unvalued_count");
+    if (unvalued)
+        hw_trace->unvalued = unvalued();
 }
 
 /* At the start, at the end, and whenever a new line is seen: a process that is killed says no more. */

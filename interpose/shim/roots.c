@@ -11,77 +11,52 @@ struct pair {
     const char *file, *name, *variables;
 };
 
-#define HW_HOOK_ROOT(glob)
-#define HW_FLUSH_ROOT(glob)
-#define HW_DISPATCH(file, name, variables)
-#define HW_ENGINE(file, name)
-#define HW_WRAPPER(file, name)
-#define HW_NOT_A_HOOK(glob)
-#define HW_FRAMEWORK_PACKAGE(name)
-#define HW_FRAMEWORK_PATH(glob)
-#define HW_OWN_PATH(glob)
-
-#undef HW_HOOK_ROOT
 #define HW_HOOK_ROOT(glob) glob,
 static const char *const hooks[] = {
 #include "core/roots.def"
     NULL};
-#undef HW_HOOK_ROOT
-#define HW_HOOK_ROOT(glob)
 
-#undef HW_FLUSH_ROOT
+#define HW_NESTED(glob) glob,
+static const char *const nested[] = {
+#include "core/roots.def"
+    NULL};
+
 #define HW_FLUSH_ROOT(glob) glob,
 static const char *const flushes[] = {
 #include "core/roots.def"
     NULL};
-#undef HW_FLUSH_ROOT
-#define HW_FLUSH_ROOT(glob)
 
-#undef HW_DISPATCH
 #define HW_DISPATCH(file, name, variables) {file, name, variables},
 static const struct pair dispatchers[] = {
 #include "core/roots.def"
 };
-#undef HW_DISPATCH
-#define HW_DISPATCH(file, name, variables)
 
-#undef HW_ENGINE
 #define HW_ENGINE(file, name) {file, name, NULL},
 static const struct pair engines[] = {
 #include "core/roots.def"
 };
-#undef HW_ENGINE
-#define HW_ENGINE(file, name)
 
-#undef HW_WRAPPER
 #define HW_WRAPPER(file, name) {file, name, NULL},
 static const struct pair wrappers[] = {
 #include "core/roots.def"
 };
-#undef HW_WRAPPER
-#define HW_WRAPPER(file, name)
 
-#undef HW_NOT_A_HOOK
 #define HW_NOT_A_HOOK(glob) glob,
 static const char *const no_hooks[] = {
 #include "core/roots.def"
     NULL};
-#undef HW_NOT_A_HOOK
-#define HW_NOT_A_HOOK(glob)
 
-#undef HW_FRAMEWORK_PACKAGE
+#define HW_NOT_A_HOOK_TYPE(glob) glob,
+static const char *const no_hook_types[] = {
+#include "core/roots.def"
+    NULL};
+
 #define HW_FRAMEWORK_PACKAGE(name) "*/site-packages/" name "/*", "*/dist-packages/" name "/*",
-#undef HW_FRAMEWORK_PATH
-#define HW_FRAMEWORK_PATH(glob) glob,
+#define HW_FRAMEWORK_PATH(glob)    glob,
 static const char *const frameworks[] = {
 #include "core/roots.def"
     NULL};
-#undef HW_FRAMEWORK_PACKAGE
-#define HW_FRAMEWORK_PACKAGE(name)
-#undef HW_FRAMEWORK_PATH
-#define HW_FRAMEWORK_PATH(glob)
 
-#undef HW_OWN_PATH
 #define HW_OWN_PATH(glob) glob,
 static const char *const own[] = {
 #include "core/roots.def"
@@ -139,6 +114,16 @@ static bool any_pair(const struct pair *pairs, size_t count, const char *file, c
 bool hw_roots_hook(const char *qualname)
 {
     return any(hooks, qualname) || any(more[0], qualname);
+}
+
+bool hw_roots_nested(const char *qualname)
+{
+    return any(nested, qualname);
+}
+
+bool hw_roots_no_hook_type(const char *type)
+{
+    return any(no_hook_types, type);
 }
 
 bool hw_roots_framework(const char *file)

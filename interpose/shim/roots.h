@@ -7,6 +7,8 @@
 
 bool hw_roots_read_environment(void); /* false: a list was too long and was cut */
 bool hw_roots_hook(const char *qualname);
+bool hw_roots_nested(const char *qualname);
+bool hw_roots_no_hook_type(const char *type);
 bool hw_roots_flush(const char *qualname, const char *file);
 bool hw_roots_framework(const char *file);
 bool hw_roots_stdlib(const char *file);

@@ -105,7 +105,7 @@ static uint16_t decide(const struct hw_event *event, const char *below, const st
 
 static uint32_t text_string(const void *str)
 {
-    char text[1024];
+    char text[4096];
     size_t length = hw_py_text(str, text, sizeof text);
     return length ? hw_trace_string(text, length) : 0;
 }

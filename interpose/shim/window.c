@@ -22,6 +22,7 @@ enum code_flags {
     CODE_STDLIB = 1 << 6,
     CODE_OWN = 1 << 7,
     CODE_WRAPPER = 1 << 8,
+    CODE_NESTED = 1 << 9,
     CODE_KNOWN = 1 << 15
 };
 
@@ -39,7 +40,7 @@ static uint32_t code_count;
 
 static uint16_t classify(const void *code, uint16_t *dispatch)
 {
-    char name[512], file[1024];
+    char name[1024], file[4096];
     hw_py_text(hw_py_field(code, hw_py->code_qualname), name, sizeof name);
     hw_py_text(hw_py_field(code, hw_py->code_filename), file, sizeof file);
     unsigned flags = CODE_KNOWN;
@@ -51,6 +52,8 @@ static uint16_t classify(const void *code, uint16_t *dispatch)
         flags |= CODE_STDLIB;
     if (hw_roots_hook(name))
         flags |= CODE_HOOK;
+    if (hw_roots_nested(name))
+        flags |= CODE_NESTED;
     if (hw_roots_flush(name, file))
         flags |= CODE_FLUSH;
     if (hw_roots_wrapper(file, name))
@@ -186,6 +189,37 @@ static void move_site_to_root(struct hw_place *place)
     place->site_lasti = hw_py_lasti(place->root_frame, place->root_code);
 }
 
+/* Whether the frame's current instruction calls a hook. */
+static bool hook_called(const void *frame, const void *code, uint16_t flags, uint16_t dispatch, const void *inner,
+                        uint16_t inner_flags)
+{
+    if (flags & CODE_DISPATCH)
+        return calls_hook(code, hw_py_lasti(frame, code), dispatch);
+    return inner && flags & CODE_ENGINE && !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH));
+}
+
+/* A hook written in C, such as print, has no frame: the window is named for it and has no Python line. */
+static bool is_c_hook(const void *frame, const void *code, uint16_t flags, struct hw_place *place)
+{
+    static __thread char name[48];
+    if (!(flags & CODE_DISPATCH))
+        return false;
+    hw_py_c_function(frame, code, "hook", name, sizeof name);
+    if (!name[0])
+        return false;
+    place->scope = HW_SCOPE_HOOK;
+    place->root_frame = place->root_code = place->site_code = NULL;
+    place->window = name;
+    return true;
+}
+
+static bool is_communication_hook(const void *frame, const void *code)
+{
+    char type[96];
+    hw_py_argument_type(frame, code, 1, type, sizeof type);
+    return hw_roots_no_hook_type(type);
+}
+
 void hw_place_find(struct hw_thread *thread, struct hw_place *place)
 {
     *place = (struct hw_place){.scope = HW_SCOPE_OUTSIDE};
@@ -202,6 +236,7 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
     place->top = frame;
     place->top_instr = frame ? hw_py_field(frame, hw_py->frame_instr) : NULL;
     int depth = 0;
+    bool nested = false; /* the root so far is a function inside a hook */
     for (; frame && depth < MAX_FRAMES; frame = hw_py_previous(frame), depth++) {
         const void *code = hw_py_code(frame);
         if (hw_py_incomplete(frame, code))
@@ -213,14 +248,14 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
             continue;
         }
         /* What this frame called: was that a hook? */
-        if (inner && !place->root_frame && !place->window) {
-            bool hook = false;
-            if (flags & CODE_DISPATCH)
-                hook = calls_hook(code, hw_py_lasti(frame, code), dispatch);
-            else if (flags & CODE_ENGINE)
-                hook = !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH));
-            if (hook)
+        if (!place->window && (!place->root_frame || place->scope == HW_SCOPE_FLUSH || nested) &&
+            hook_called(frame, code, flags, dispatch, inner, inner_flags)) {
+            if (is_c_hook(frame, code, flags, place))
+                return;
+            if (inner) {
                 set_root(place, inner_flags & CODE_FRAMEWORK ? HW_SCOPE_FRAMEWORK : HW_SCOPE_HOOK, inner, inner_code);
+                break;
+            }
         }
         if (!place->site_code && !(flags & (CODE_FRAMEWORK | CODE_STDLIB))) {
             place->site_code = code;
@@ -235,12 +270,14 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
                 break;
             continue;
         }
-        if (flags & CODE_HOOK && (!place->root_frame || place->scope == HW_SCOPE_FLUSH))
+        if (flags & CODE_HOOK && (!place->root_frame || place->scope == HW_SCOPE_FLUSH || nested)) {
             set_root(place, flags & CODE_FRAMEWORK ? HW_SCOPE_FRAMEWORK : HW_SCOPE_HOOK, frame, code);
-        else if (flags & CODE_FLUSH && !place->root_frame)
+            nested = flags & CODE_NESTED;
+        } else if (flags & CODE_FLUSH && !place->root_frame) {
             set_root(place, HW_SCOPE_FLUSH, frame, code);
-        /* A flush called from inside a hook is still the hook: go on until one is found. */
-        if (place->root_frame && place->scope != HW_SCOPE_FLUSH)
+        }
+        /* A flush called from inside a hook is still the hook, and so is a function inside one: go on until it is found. */
+        if (place->root_frame && place->scope != HW_SCOPE_FLUSH && !nested)
             break;
         if (!(flags & CODE_WRAPPER)) {
             inner = frame;
@@ -252,7 +289,7 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
         __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_DEEP_STACK, __ATOMIC_RELAXED);
     /* What the autograd engine calls on a worker thread is the outermost frame there. */
     if (!frame && inner && (!place->root_frame || place->scope == HW_SCOPE_FLUSH) && !place->window &&
-        !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH)) && is_autograd_thread(thread))
+        !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH)) && is_autograd_thread(thread) && !is_communication_hook(inner, inner_code))
         set_root(place, inner_flags & CODE_FRAMEWORK ? HW_SCOPE_FRAMEWORK : HW_SCOPE_HOOK, inner, inner_code);
     if (place->scope == HW_SCOPE_FRAMEWORK)
         move_site_to_root(place);

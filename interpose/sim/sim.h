@@ -113,6 +113,7 @@ HW_API int hw_sim_value_begin(void *stream);
 HW_API void hw_sim_value_end(void);
 /* Counts an operation or kernel left without values; each name is said once on stderr. */
 HW_API void hw_sim_unvalued(const char *what, const char *why);
+HW_API uint64_t hw_sim_unvalued_count(void); /* operations and kernels without true values so far */
 /* A kernel without twin is launched: notes it unless value mode computes what it should have done. */
 HW_API void hw_sim_value_check(const char *kernel);
 

@@ -43,6 +43,11 @@ void hw_sim_unvalued(const char *what, const char *why)
         fprintf(stderr, "hookwatch: simulate: no value for %s: %s\n", what, why);
 }
 
+uint64_t hw_sim_unvalued_count(void)
+{
+    return __atomic_load_n(&hw_sim_counter.unvalued, __ATOMIC_RELAXED);
+}
+
 void hw_sim_value_check(const char *kernel)
 {
     if (!depth && hw_sim_mode() == 2)

@@ -85,6 +85,7 @@ struct hw_trace_header {
     uint64_t calls; /* intercepted calls that were classified */
     uint64_t lost;  /* calls that could not be recorded */
     uint64_t flush_windows, flush_d2h_max;
+    uint64_t unvalued; /* operations of the simulated stack that computed no true value */
     char host[64];
     char python[16];
     char shim[16];

@@ -82,6 +82,7 @@ int hw_trace_view_open(const char *path, struct hw_trace_view *view, char *error
     TERMINATE(view->header.shim);
     TERMINATE(view->header.driver_user);
     view->used = walk(view);
+    view->cut = view->used < view->header.used;
     view->path = strdup(path);
     return 0;
 }

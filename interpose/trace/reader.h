@@ -13,6 +13,7 @@ struct hw_trace_view {
     char *data;                    /* a copy of the file */
     size_t size;                   /* of the copy */
     size_t used;                   /* bytes that hold the header and records */
+    bool cut;                      /* the writer used more: the file is damaged or was cut */
 };
 
 /* Opens a trace. Returns 0; or -1 with a line in `error` that names the file and what is wrong with it. */

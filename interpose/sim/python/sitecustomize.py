@@ -1,22 +1,33 @@
 """Switches value mode on in a program that imports torch under the simulated stack, then makes way for the user's own
 sitecustomize. A program that never imports torch pays for one finder on sys.meta_path."""
 
+import _thread
 import os
 import sys
 
 
 class _TorchFinder:
-    """Sees the import of torch, lets the other finders answer it, and acts when the module has been executed."""
+    """Answers a look-up of torch with what the other finders say, its loader replaced by one that acts when the module has been
+    executed. A look-up alone (importlib.util.find_spec) starts nothing, and others may wrap or copy sys.meta_path."""
 
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name != "torch":
+    _asking = set()  # threads inside find_spec: the other finders may lead back here
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        thread = _thread.get_ident()
+        if name != "torch" or thread in cls._asking:
             return None
-        from importlib.util import find_spec
-
-        sys.meta_path.remove(_TorchFinder)
-        spec = find_spec(name)
-        if spec is not None and spec.loader is not None:
+        cls._asking.add(thread)
+        try:
+            for finder in list(sys.meta_path):
+                spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
+                if spec is not None:
+                    break
+            else:
+                return None
+        finally:
+            cls._asking.discard(thread)
+        if spec.loader is not None and not isinstance(spec.loader, _Loader):
             spec.loader = _Loader(spec)
         return spec
 
@@ -33,6 +44,8 @@ class _Loader:
     def exec_module(self, module):
         self._spec.loader = module.__loader__ = self._real
         self._real.exec_module(module)
+        if _TorchFinder in sys.meta_path:
+            sys.meta_path.remove(_TorchFinder)
         try:
             import hookwatch_simulate
 
