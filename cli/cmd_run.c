@@ -112,33 +112,43 @@ static uint64_t start_of(pid_t pid)
     return born + ticks * 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* True in a process that a launcher starts once per rank: its siblings write to the same directory. */
-static bool is_launched(void)
+/* Our rank where a launcher starts one `hookwatch run` per rank, so that siblings write to the same directory; NULL elsewhere. */
+static const char *launched_rank(void)
 {
     static const char *const names[] = {"RANK", "PADDLE_TRAINER_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value && strspn(value, "0123456789") == strlen(value))
+            return value;
+    }
+    return NULL;
+}
+
+/* Whether a trace's name, HOST.RANK.PID and a suffix, is of this rank. */
+static bool is_of_rank(const char *name, const char *rank)
+{
+    const char *at = strchr(name, '.');
+    size_t n = strlen(rank);
+    return at && strncmp(at + 1, rank, n) == 0 && at[1 + n] == '.';
 }
 
 enum age { AGE_EARLIER, AGE_THIS, AGE_RUNNING };
 
-/* Whether a trace is of an earlier run: under a launcher, if it is older than the launcher's own process; otherwise, if its
- * process has ended. A file that is no trace of ours to read is of an earlier one. */
-static enum age age_of(const char *path, const char *host, bool launched)
+/* Whether a trace is of an earlier run: if its process has ended; and under a launcher, only if it is of our own rank or older
+ * than the launcher, as ranks may start one after the other. A file that cannot be read is of an earlier run. */
+static enum age age_of(const char *path, const char *name, const char *host, const char *rank)
 {
     struct hw_trace_view view;
     char error[512];
     if (hw_trace_view_open(path, &view, error, sizeof error) != 0)
-        return launched ? AGE_THIS : AGE_EARLIER;
+        return rank && !is_of_rank(name, rank) ? AGE_THIS : AGE_EARLIER;
     const struct hw_trace_header *h = &view.header;
     uint64_t born = start_of((pid_t)h->pid), second = 1000000000u;
     bool running = strcmp(h->host, host) == 0 && born && born < h->start_realtime_ns + second;
     bool older = h->start_realtime_ns + second < start_of(getppid());
     hw_trace_view_close(&view);
-    if (launched)
-        return older && !running ? AGE_EARLIER : AGE_THIS;
+    if (rank)
+        return !running && (older || is_of_rank(name, rank)) ? AGE_EARLIER : AGE_THIS;
     return running ? AGE_RUNNING : AGE_EARLIER;
 }
 
@@ -157,8 +167,8 @@ static bool move_across(const char *from, const char *to)
     return good && unlink(from) == 0;
 }
 
-/* Empties DIR.old of traces and moves the earlier run's there. Other files stay where they are. */
-static int move_earlier(const char *dir, char **names, size_t count)
+/* Empties DIR.old of traces (of our rank, under a launcher) and moves the earlier run's there. Other files stay. */
+static int move_earlier(const char *dir, char **names, size_t count, const char *rank)
 {
     char old[PATH_MAX + 8], from[PATH_MAX * 2], to[PATH_MAX * 2];
     snprintf(old, sizeof old, "%s.old", dir);
@@ -167,7 +177,7 @@ static int move_earlier(const char *dir, char **names, size_t count)
     if (!stream)
         return die(old, strerror(error ? error : errno));
     for (struct dirent *e; (e = readdir(stream));)
-        if (is_trace(e->d_name))
+        if (is_trace(e->d_name) && (!rank || is_of_rank(e->d_name, rank)))
             unlinkat(dirfd(stream), e->d_name, 0);
     closedir(stream);
     for (size_t i = 0; i < count; i++) {
@@ -188,7 +198,7 @@ static int make_room(const char *dir)
         if (*c == '/' || *c == '.')
             *c = '-';
     size_t count = 0, running = 0;
-    bool launched = is_launched();
+    const char *rank = launched_rank();
     DIR *stream = opendir(dir);
     if (!stream)
         return die(dir, strerror(errno));
@@ -196,7 +206,7 @@ static int make_room(const char *dir)
         if (!is_trace(e->d_name))
             continue;
         snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        enum age age = ends_with(e->d_name, HW_TRACE_POINTER) && launched ? AGE_THIS : age_of(path, host, launched);
+        enum age age = age_of(path, e->d_name, host, rank);
         running += age == AGE_RUNNING;
         char **grown = age == AGE_EARLIER ? realloc(names, (count + 1) * sizeof *names) : NULL;
         if (!grown)
@@ -208,7 +218,7 @@ static int make_room(const char *dir)
     closedir(stream);
     if (running)
         fprintf(stderr, "hookwatch run: %s: a job that still runs writes there too; its report will hold both\n", dir);
-    int status = count && !running ? move_earlier(dir, names, count) : 0;
+    int status = count && !running ? move_earlier(dir, names, count, rank) : 0;
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     free(names);

@@ -233,6 +233,12 @@ def test_ranks_that_start_one_after_the_other_keep_their_traces(hookwatch, build
         assert subprocess.run([hookwatch, "run", "-o", tmp_path / "out", "--", *command], env=env).returncode == 0
     answer = json.loads(hook_report(hookwatch, tmp_path / "out", "--output-format", "json").stdout)
     assert [p["rank"] for p in answer["processes"]] == [0, 1, 2]
+    first = {path.name for path in (tmp_path / "out").iterdir()}
+    for rank in "012":  # again: each rank moves its own
+        env |= {"RANK": rank}
+        assert subprocess.run([hookwatch, "run", "-o", tmp_path / "out", "--", *command], env=env).returncode == 0
+    assert {path.name for path in (tmp_path / "out.old").iterdir()} == first
+    assert not first & {path.name for path in (tmp_path / "out").iterdir()}
 
 
 def test_an_interrupt_of_the_terminal_reaches_the_command_once(hookwatch, tmp_path):
