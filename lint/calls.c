@@ -531,6 +531,8 @@ hw_val hw_call_node(struct hw_world *world, struct hw_frame *frame, TSNode node)
     hw_val object = hw_evaluate(world, frame, container), value = NULL;
     evaluate_arguments(world, frame, hw_node_field(node, HW_F_ARGUMENTS), &args);
     for (size_t i = 0; i < hw_value_count(object); i++)
+        hw_schema_call(world, &site, hw_value_at(object, i), name, &args);
+    for (size_t i = 0; i < hw_value_count(object); i++)
         value = hw_value_join(world, value, call_attribute(world, &site, hw_value_at(object, i), name, &args));
     grow(world, frame, container, object, name, &args);
     return value;

@@ -71,6 +71,11 @@ const char *hw_quote(struct hw_world *world, struct hw_module *module, TSNode no
 
 /* rules/HW902.c, HW903.c: directives that are malformed or allow nothing, in a file whose findings are all recorded. */
 void hw_rule_directives(struct hw_world *world, struct hw_module *module);
+/* rules/HW301.c: a call of a metric schema method, by its name. */
+void hw_schema_call(struct hw_world *world, const struct hw_site *site, hw_val object, const char *name,
+                    const struct hw_args *args);
+/* rules/HW401.c: set-up functions of a file. */
+void hw_rule_chunks(struct hw_world *world, struct hw_module *module);
 /* rules/HW901.c: text the parser gave up on that may hide a hook. */
 void hw_rule_unread(struct hw_world *world, struct hw_module *module);
 /* rules/HW103.c: the truth value of `value`, taken by `test`, is needed; `reader` is "if", "while", ... */

@@ -36,6 +36,31 @@ static hw_val string_constant(struct hw_world *world, struct hw_frame *frame, TS
     return hw_value_simple(world, HW_HOST, 0, parts ? hw_node_text(world, frame->module, content) : hw_intern(world, ""));
 }
 
+/* An f-string as a pattern: its literal parts, and \x01 for each replacement. */
+static hw_val string_pattern(struct hw_world *world, struct hw_frame *frame, TSNode node)
+{
+    enum { LONGEST = 200 };
+    char text[LONGEST];
+    size_t length = 0;
+    TSNode child;
+    HW_EACH_CHILD(child, node)
+    {
+        enum hw_node kind = hw_node_kind(child);
+        uint32_t start = ts_node_start_byte(child), size = ts_node_end_byte(child) - start;
+        if (kind == HW_N_INTERPOLATION) {
+            if (length == LONGEST)
+                return world->host;
+            text[length++] = 1;
+        } else if (kind == HW_N_STRING_CONTENT) {
+            if (length + size > LONGEST)
+                return world->host;
+            memcpy(text + length, frame->module->source->text + start, size);
+            length += size;
+        }
+    }
+    return hw_value_simple(world, HW_HOST, HW_PATTERN, hw_arena_intern(world->arena, text, length));
+}
+
 static hw_val evaluate_string(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode child;
@@ -53,7 +78,7 @@ static hw_val evaluate_string(struct hw_world *world, struct hw_frame *frame, TS
         if (hw_node_kind(inner) == HW_N_INTERPOLATION)
             hw_evaluate(world, frame, hw_node_field(inner, HW_F_EXPRESSION));
     }
-    return interpolated ? world->host : string_constant(world, frame, node);
+    return interpolated ? string_pattern(world, frame, node) : string_constant(world, frame, node);
 }
 
 static hw_val evaluate_name(struct hw_world *world, struct hw_frame *frame, TSNode node)
@@ -169,13 +194,13 @@ static hw_val combine(struct hw_world *world, hw_val left, hw_val right, unsigne
     hw_val l = hw_value_find(left, HW_DEVICE), r = hw_value_find(right, HW_DEVICE);
     if (l || r) {
         unsigned scalar = (l ? l->flags : HW_SCALAR) & (r ? r->flags : HW_SCALAR) & HW_SCALAR;
-        if ((!l && left->kind != HW_HOST) || (!r && right->kind != HW_HOST))
+        if ((!l && !hw_value_is_host(left)) || (!r && !hw_value_is_host(right)))
             scalar = 0; /* an unknown operand may broadcast */
         return hw_value_simple(world, HW_DEVICE, scalar | extra, NULL);
     }
     if (hw_value_find(left, HW_HOST_TENSOR) || hw_value_find(right, HW_HOST_TENSOR))
         return world->host_tensor;
-    if (left->kind == HW_HOST && right->kind == HW_HOST)
+    if (hw_value_is_host(left) && hw_value_is_host(right))
         return world->host;
     return world->unknown;
 }
@@ -195,7 +220,7 @@ static hw_val evaluate_binary(struct hw_world *world, struct hw_frame *frame, TS
         TSNode here = chain[depth], sign = hw_node_field(here, HW_F_OPERATOR);
         hw_val right = hw_evaluate(world, frame, hw_node_field(here, HW_F_RIGHT));
         const char *op = ts_node_is_null(sign) ? "" : ts_node_type(sign);
-        if (!strcmp(op, "%") && left->kind == HW_HOST && hw_value_holds_device(right)) {
+        if (!strcmp(op, "%") && hw_value_is_host(left) && hw_value_holds_device(right)) {
             hw_report(world, frame->module, 105, HW_SEVERITY_ERROR, sign, here, "`%` formats a device tensor as text");
             left = world->host;
         } else if (!strcmp(op, "*") && hw_value_string(left) && is_device(right)) {
@@ -204,7 +229,7 @@ static hw_val evaluate_binary(struct hw_world *world, struct hw_frame *frame, TS
             left = world->host;
         } else if (!strcmp(op, "+") && left->kind == right->kind && left->kind == HW_LIST) {
             left = hw_value_join(world, left, right);
-        } else if (!strcmp(op, "%") && left->kind == HW_HOST) {
+        } else if (!strcmp(op, "%") && hw_value_is_host(left)) {
             left = world->host;
         } else {
             hw_val l = hw_value_find(left, HW_DEVICE), r = hw_value_find(right, HW_DEVICE);

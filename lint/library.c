@@ -29,7 +29,7 @@ static bool excused(const char *unless, const struct hw_args *args)
         }
         hw_val value = hw_argument(args, name, position);
         if (!strcmp(wanted, "absent")       ? !value
-            : !strcmp(wanted, "host")       ? value && value->kind == HW_HOST
+            : !strcmp(wanted, "host")       ? value && hw_value_is_host(value)
             : !strcmp(wanted, "host_place") ? value && hw_value_place(value) == HW_ON_HOST
                                             : value != NULL)
             return true;
@@ -231,7 +231,7 @@ static bool breaks(struct hw_world *world, const struct hw_site *site, const str
     case HW_IF_PADDLE:
         return on_device || (receiver && receiver->kind == HW_UNKNOWN && uses_paddle(world, site->frame));
     case HW_IF_NOT_HOST:
-        return receiver && receiver->kind != HW_HOST && receiver->kind != HW_HOST_TENSOR;
+        return receiver && !hw_value_is_host(receiver) && receiver->kind != HW_HOST_TENSOR;
     default:
         return false;
     }

@@ -171,8 +171,10 @@ static int lint(struct hw_world *world, const struct hw_lint_options *options, s
         run_hooks(world, false, stats);
         run_hooks(world, true, stats);
         for (struct hw_module *module = world->modules; module; module = module->next)
-            if (module->linted)
+            if (module->linted) {
                 hw_rule_unread(world, module);
+                hw_rule_chunks(world, module);
+            }
         hw_findings_emit(world, emit, user, stats);
     }
     free(plain);

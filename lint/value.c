@@ -120,6 +120,24 @@ hw_val hw_value_tuple(struct hw_world *world, const hw_val *items, size_t count)
     return hw_value_make(world, &(struct hw_value){.kind = HW_TUPLE, .count = count}, items);
 }
 
+/* Many constants, or constants beside any host value, are just host data. */
+static size_t fold_constants(struct hw_world *world, hw_val *members, size_t count)
+{
+    size_t hosts = 0, kept = 0;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        hosts += members[i]->kind == HW_HOST;
+        any |= members[i] == world->host;
+    }
+    if (hosts < 2 || (!any && hosts <= HW_CONSTANT_LIMIT))
+        return count;
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->kind != HW_HOST)
+            members[kept++] = members[i];
+    members[kept++] = world->host;
+    return kept;
+}
+
 hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
 {
     if (left == right || !right)
@@ -148,8 +166,8 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
                     both = hw_value_entered(world, both, add->items[k], add->items[k + 1]);
                 members[j] = both;
                 merged = true;
-            } else if (members[j]->kind == HW_HOST && add->kind == HW_HOST) {
-                members[j] = world->host; /* two constants: some host value */
+            } else if (members[j]->kind == HW_HOST && add->kind == HW_HOST && (!members[j]->text || !add->text)) {
+                members[j] = world->host; /* some host value */
                 merged = true;
             } else if (members[j]->kind == HW_DEVICE && add->kind == HW_DEVICE) {
                 unsigned both = members[j]->flags & add->flags;
@@ -161,6 +179,7 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
         if (!merged)
             members[count++] = add;
     }
+    count = fold_constants(world, members, count);
     if (count == 1)
         return members[0];
     if (count > HW_UNION_LIMIT) { /* keep what rules claim about, drop the rest */
@@ -202,9 +221,17 @@ bool hw_value_holds_device(hw_val value)
     }
 }
 
+bool hw_value_is_host(hw_val value)
+{
+    for (size_t i = 0; i < hw_value_count(value); i++)
+        if (hw_value_at(value, i)->kind != HW_HOST)
+            return false;
+    return true;
+}
+
 const char *hw_value_string(hw_val value)
 {
-    return value->kind == HW_HOST ? value->text : NULL;
+    return value->kind == HW_HOST && !(value->flags & HW_PATTERN) ? value->text : NULL;
 }
 
 unsigned hw_value_place(hw_val value)

@@ -40,6 +40,7 @@ enum hw_flags {
     HW_ON_HOST = 32,       /* place: the CPU */
     HW_MODULE_ITSELF = 64, /* unknown: the nn.Module a hook is handed */
     HW_NAMESPACE = 256,    /* extern: a package without a file of its own; some of what is below it is in the sources */
+    HW_PATTERN = 512,      /* host: text is a string in which each \x01 stands for something unknown */
     HW_HASHED = 128        /* list: a set; membership compares hashes and identities, not elements */
 };
 
@@ -56,7 +57,7 @@ typedef const struct hw_value *hw_val;
 
 /* Constructors. `items` are copied. Nesting deeper than HW_VALUE_DEPTH and unions of more than HW_UNION_LIMIT members
  * lose what is beyond (they become unknown). */
-enum { HW_VALUE_DEPTH = 6, HW_UNION_LIMIT = 12, HW_DICT_LIMIT = 64 };
+enum { HW_VALUE_DEPTH = 6, HW_UNION_LIMIT = 12, HW_CONSTANT_LIMIT = 8, HW_DICT_LIMIT = 64 };
 hw_val hw_value_make(struct hw_world *world, const struct hw_value *head, const hw_val *items);
 hw_val hw_value_simple(struct hw_world *world, enum hw_kind kind, unsigned flags, const char *text);
 hw_val hw_value_list(struct hw_world *world, hw_val element);
@@ -89,6 +90,9 @@ hw_val hw_value_find(hw_val value, enum hw_kind kind);
 
 /* Whether it is, or holds at any depth, a device tensor. */
 bool hw_value_holds_device(hw_val value);
+
+/* Whether every alternative is host data. */
+bool hw_value_is_host(hw_val value);
 
 /* The constant string, or NULL. */
 const char *hw_value_string(hw_val value);

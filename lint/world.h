@@ -126,6 +126,7 @@ struct hw_record {
 
 struct hw_path_entry;
 struct hw_value_entry;
+struct hw_key;
 
 struct hw_world {
     struct hw_arena *arena;
@@ -153,6 +154,7 @@ struct hw_world {
     bool hot, recording;
     struct hw_root *root; /* the hook being analysed */
 
+    struct hw_key *keys; /* metrics that classes declare and record: rules/HW301.c */
     struct hw_record *records;
     size_t record_count, record_room;
     const struct hw_lint_options *options;

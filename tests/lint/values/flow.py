@@ -46,8 +46,19 @@ class Meter:
         return self.buf
 
 
+def with_default(t, flag=False):
+    if flag:
+        return t
+    return t.sum()
+
+
 def _make_flow_hook(cfg, sink):
     total = 0.0
+    held = 0.0
+
+    def hold(t):
+        nonlocal held
+        held = t.sum()
 
     def hook(module, args, kwargs, output):
         nonlocal total
@@ -95,6 +106,15 @@ def _make_flow_hook(cfg, sink):
         sorted(cfg.names, key=lambda name: len(name))
         if (total := y.mean()) > 0:  #! HW103
             sink.append(7)
+        with_default(*args)
+        before = None
+        for t in args:
+            if before is not None:
+                float(before)  #! HW101
+            before = t
+        hold(y)
+        if held > 3:  #! HW103
+            sink.append(8)
         match total:
             case 1:  #! HW103
                 pass
