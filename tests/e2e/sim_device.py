@@ -80,6 +80,12 @@ def capture():
         assert "captur" in str(error), error
     else:
         raise AssertionError
+    stream, made = ctypes.c_void_p(), ctypes.c_void_p()
+    rt.cudaStreamCreate(ctypes.byref(stream))
+    assert rt.cudaStreamBeginCapture(stream, 1) == 0
+    assert rt.cudaStreamSynchronize(stream) == 900 and rt.cudaDeviceSynchronize() == 900
+    assert rt.cudaStreamEndCapture(stream, ctypes.byref(made)) == 901 and not made.value
+    rt.cudaGetLastError()
     torch.cuda.synchronize()
     assert (static + 1).tolist() == [1.0] * 4
 

@@ -82,6 +82,7 @@ def shapes():
     sparse = x.cuda().to_sparse()
     assert sparse.coalesce().values().tolist() == [3.0, 5.0, 3.0]
     assert torch.linalg.solve(torch.eye(3).cuda() * 2, torch.ones(3).cuda()).tolist() == [0.5] * 3
+    same(torch.fft.ifft(x.cuda()).imag, torch.fft.ifft(x).imag, 1e-6)
     assert torch.histc(d, 3).tolist() == [2.0, 0.0, 3.0]
     assert torch.linalg.svdvals(torch.diag(torch.tensor([3.0, 2.0])).cuda()).tolist() == [3.0, 2.0]
 
@@ -146,6 +147,17 @@ def branches():
     assert (t.as_subclass(Named) + 1).tolist() == [1.0, 3.0]
 
 
+def inference():
+    layer = torch.nn.MultiheadAttention(16, 2).eval()
+    data = torch.randn(3, 1, 16)
+    with torch.inference_mode():
+        expected = layer(data, data, data)[0]
+        device = copy.deepcopy(layer).cuda()
+        same(device(*[data.cuda()] * 3)[0], expected, 1e-5)
+        assert torch.linalg.pinv(torch.eye(2).cuda() * 4).tolist() == [[0.25, 0.0], [0.0, 0.25]]
+        assert torch.tensor([1.0, 3.0]).cuda().max().item() == 3.0
+
+
 def expandable():
     """The same numbers from memory mapped piece by piece."""
     torch.cuda.memory._set_allocator_settings("expandable_segments:True")
@@ -157,6 +169,6 @@ def expandable():
     torch.cuda.memory._set_allocator_settings("expandable_segments:False")
 
 
-for check in (adamw, attention, networks, shapes, random_numbers, threads, streams, branches, expandable):
+for check in (adamw, attention, networks, shapes, random_numbers, threads, streams, branches, inference, expandable):
     check()
 print("ok")

@@ -63,12 +63,6 @@ _READS = {
     "aten::linalg_eig": lambda a, k, r: [1] + [0] * 8,
     "aten::_linalg_svd": lambda a, k, r: [0] * 8,
     "aten::_linalg_eigh": lambda a, k, r: [0] * 8,
-    # The same by the names that come whole where autograd is off.
-    "aten::svd": lambda a, k, r: [0] * 8,
-    "aten::linalg_svd": lambda a, k, r: [0] * 8,
-    "aten::linalg_svdvals": lambda a, k, r: [0] * 8,
-    "aten::linalg_eigh": lambda a, k, r: [0] * 8,
-    "aten::linalg_eigvalsh": lambda a, k, r: [0] * 8,
     "aten::segment_reduce": lambda a, k, r: [1] * 8,  # its checks of the lengths hold
     "aten::bincount": lambda a, k, r: [int(a[0].min()), int(a[0].max())] if a[0].numel() else [],
 }

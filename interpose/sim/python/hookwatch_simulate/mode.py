@@ -95,7 +95,12 @@ class _Plan:
             return "inside" if func is torch.ops.higher_order.cond else "pass"
         if func.namespace not in COMPUTED_NAMESPACES:
             return "pass" if func.namespace in ("c10d", "_c10d_functional", "symm_mem") else "inside"
-        if func.is_view or func._schema.name in PASS:
+        if func._schema.name in PASS:
+            return "pass"
+        name, has_kernel = func.name(), torch._C._dispatch_has_kernel_for_dispatch_key
+        if has_kernel(name, "CompositeImplicitAutograd") and not has_kernel(name, "CUDA"):
+            return "inside"  # these come whole where autograd is off (inference mode)
+        if func.is_view:
             return "pass"
         return "inside" if func._schema.name in TAKEN_APART else "compute"
 
@@ -144,6 +149,8 @@ class ValueMode(TorchDispatchMode):
             if func is torch.ops.higher_order.cond:
                 condition, when_true, when_false, operands = args
                 return (when_true if condition else when_false)(*operands)
+            if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+                return func.decompose(*args, **kwargs)
             device = _device_in(args) or _device_in(kwargs.values())
             return func.redispatch(_ON_CPU if device is None else _ON_CUDA, *args, **kwargs)
 
