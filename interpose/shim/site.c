@@ -163,11 +163,14 @@ static uint64_t code_identity(const void *code)
 {
     if (!code)
         return 0;
-    /* Addresses come back: the texts tell a notebook's cells apart. */
+    const void *filename = hw_py_field(code, hw_py->code_filename), *qualname = hw_py_field(code, hw_py->code_qualname);
     uint64_t h = mix((uint64_t)(uintptr_t)code, (uint64_t)(uintptr_t)hw_py_field(code, hw_py->code_linetable));
     h = mix(h, (uint64_t)(uint32_t)hw_py_int(code, hw_py->code_firstlineno));
-    h = mix(h, hw_py_text_hash(hw_py_field(code, hw_py->code_filename)));
-    return mix(h, hw_py_text_hash(hw_py_field(code, hw_py->code_qualname)));
+    h = mix(mix(h, (uint64_t)(uintptr_t)filename), (uint64_t)(uintptr_t)qualname);
+    /* Code that is made again and again (exec, a notebook's cells) gets the addresses of what it replaced: its texts tell. */
+    char first[2];
+    hw_py_text(filename, first, sizeof first);
+    return first[0] == '<' ? mix(mix(h, hw_py_text_hash(filename)), hw_py_text_hash(qualname)) : h;
 }
 
 static uint64_t text_identity(const char *text)
