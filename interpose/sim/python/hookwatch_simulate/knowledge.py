@@ -17,10 +17,7 @@ PASS = frozenset(
 
 
 # Operators whose own code reads back what it computed on the way: run with the mode on inside them.
-TAKEN_APART = frozenset(
-    "aten::" + name
-    for name in "_linalg_check_errors allclose is_nonzero isin linalg_pinv".split()
-)
+TAKEN_APART = frozenset("aten::" + name for name in "_linalg_check_errors allclose is_nonzero isin linalg_pinv".split())
 
 
 def _mask_counts(masks):
@@ -46,12 +43,11 @@ _READS = {
     "aten::nonzero": lambda a, k, r: [r.shape[0]],
     "aten::nonzero_static": lambda a, k, r: [],
     "aten::masked_select": lambda a, k, r: [r.shape[0]],
-    "aten::index.Tensor": lambda a, k, r: _mask_counts(a[1]),
     "aten::index_put_": lambda a, k, r: _mask_counts(a[1]),
     "aten::index_put": lambda a, k, r: _mask_counts(a[1]),
     "aten::_index_put_impl_": lambda a, k, r: _mask_counts(a[1]),
     "aten::index": lambda a, k, r: _mask_counts(a[1]),
-    "aten::_to_sparse": lambda a, k, r: [r._nnz()],
+    "aten::_to_sparse": lambda a, k, r: [int(a[0].count_nonzero()), r._nnz()] if r.layout == torch.sparse_coo else [],
     "aten::_coalesce": lambda a, k, r: [r._nnz()],
     "aten::histc": lambda a, k, r: _range(a, k),
     "aten::equal": lambda a, k, r: [int(r)],

@@ -167,15 +167,12 @@ class ValueMode(TorchDispatchMode):
                 values = plan.compute(*host_args, **host_kwargs)
         except Exception as error:  # no such CPU kernel, or a call that is wrong: then the real operation raises below
             failure = error
-        if failure is None and plan.reads is not None:
-            scripted = runtime.script(plan.reads(host_args, host_kwargs, values))
-            try:
-                out = func(*args, **kwargs)
-            finally:
-                runtime.library.hw_sim_script_d2h(0, None)
-            del scripted
-        else:
+        scripted = self._script(plan, host_args, host_kwargs, values) if failure is None and plan.reads else None
+        try:
             out = func(*args, **kwargs)
+        finally:
+            if scripted is not None:
+                runtime.library.hw_sim_script_d2h(0, None)
         if failure is not None:
             runtime.unvalued(plan.name, failure)
             return _spoil(out, args, kwargs, plan)
@@ -186,6 +183,15 @@ class ValueMode(TorchDispatchMode):
         except Exception as error:  # a layout nothing here knows how to write
             runtime.unvalued(plan.name, error)
             return out
+
+    @staticmethod
+    def _script(plan, args, kwargs, values):
+        """Sets what the real operation will read back; the array that must live until then, or None."""
+        try:
+            return runtime.script(plan.reads(args, kwargs, values))
+        except Exception as error:
+            runtime.unvalued(plan.name, f"what it reads back: {error}")
+            return None
 
     @staticmethod
     def _results(plan, out, values):
