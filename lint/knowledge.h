@@ -12,6 +12,7 @@ enum hw_when {
     HW_ALWAYS,
     HW_IF_DEVICE,  /* the receiver, or an argument, is a device tensor */
     HW_IF_HOLDS,   /* the same, or an argument holds one at any depth */
+    HW_IF_SHOWN,   /* as IF_HOLDS, but only where that log level is on: a warning */
     HW_IF_TENSOR,  /* the receiver is a device tensor, or unknown: the method exists on tensors and arrays only */
     HW_IF_PADDLE,  /* the receiver is a device tensor, or unknown in a file that imports paddle */
     HW_IF_NOT_HOST /* the receiver is anything but host data or a project object */

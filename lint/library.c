@@ -225,6 +225,7 @@ static bool breaks(struct hw_world *world, const struct hw_site *site, const str
     case HW_IF_DEVICE:
         return on_device || given_device(args, false);
     case HW_IF_HOLDS:
+    case HW_IF_SHOWN:
         return on_device || given_device(args, true);
     case HW_IF_TENSOR:
         return on_device || (receiver && (receiver->kind == HW_UNKNOWN || receiver->kind == HW_BOUND));
@@ -237,6 +238,15 @@ static bool breaks(struct hw_world *world, const struct hw_site *site, const str
     }
 }
 
+static void report_fact(struct hw_world *world, const struct hw_site *site, const struct hw_fact *fact)
+{
+    if (fact->when == HW_IF_SHOWN)
+        hw_report(world, site->frame->module, fact->rule, HW_SEVERITY_WARNING, site->token, site->call,
+                  "a device tensor is formatted as text wherever this log level is on");
+    else
+        hw_report_call(world, site, fact->rule);
+}
+
 hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const char *dotted, struct hw_args *args)
 {
     const char *last = strrchr(dotted, '.');
@@ -246,7 +256,7 @@ hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const
     if (!fact)
         return world->unknown;
     if (breaks(world, site, fact, NULL, args))
-        hw_report_call(world, site, fact->rule);
+        report_fact(world, site, fact);
     return result_of(world, site, fact, dotted, NULL, args);
 }
 
@@ -300,6 +310,6 @@ hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val
                : receiver->kind == HW_HOST_TENSOR ? receiver
                                                   : world->unknown;
     if (receiver->kind != HW_HOST_TENSOR && breaks(world, site, fact, receiver, args))
-        hw_report_call(world, site, fact->rule);
+        report_fact(world, site, fact);
     return result_of(world, site, fact, name, receiver, args);
 }
