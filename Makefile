@@ -92,7 +92,7 @@ format:
 	$(Q)clang-format -i $(C_FILES)
 format-check:
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
-TIDY = $(patsubst %.c,$(B)/tidy/%.ok,$(sort $(CORE) $(LINT) $(TRACE) $(REPORT) $(CLI) $(SHIM)))
+TIDY = $(patsubst %.c,$(B)/tidy/%.ok,$(sort $(CORE) $(LINT) $(TRACE) $(REPORT) $(CLI) $(SHIM) $(wildcard interpose/sim/*.c)))
 $(B)/tidy/%.ok: %.c .clang-tidy $(TP)/.stamp
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(BASE)) -isystem $(TP)/include -isystem third_party 2>$@.log >&2 \

@@ -124,12 +124,13 @@ static bool is_outer(const struct hw_frame *frame, const char *name)
 
 hw_val hw_name_get(struct hw_world *world, struct hw_frame *frame, const char *name)
 {
+    const struct hw_module *module = frame->module;
     hw_val value = is_outer(frame, name) ? NULL : hw_env_get(&frame->now, name);
     for (struct hw_frame *at = frame; !value && at; at = at->parent)
         if (at == frame || !at->class_body) /* a class body is no scope for the functions in it */
             value = hw_env_get(&at->all, name);
-    for (size_t i = 0; !value && i < frame->module->star_count; i++)
-        value = hw_module_attribute(world, frame->module->stars[i], name);
+    for (size_t i = 0; !value && i < module->star_count; i++)
+        value = hw_module_attribute(world, module->stars[i], name);
     return value ? hw_resolve(world, value) : NULL;
 }
 
