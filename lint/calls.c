@@ -39,8 +39,7 @@ static void evaluate_arguments(struct hw_world *world, struct hw_frame *frame, T
     }
     if (ts_node_is_null(list))
         return;
-    HW_EACH_CHILD(child, list)
-    {
+    HW_EACH_CHILD (child, list) {
         switch (hw_node_kind(child)) {
         case HW_N_KEYWORD_ARGUMENT: {
             const char *name = hw_node_text(world, frame->module, hw_node_field(child, HW_F_NAME));
@@ -86,8 +85,7 @@ static size_t read_parameters(struct hw_world *world, struct hw_function *functi
     bool keyword_only = false;
     if (ts_node_is_null(list))
         return 0;
-    HW_EACH_CHILD(child, list)
-    {
+    HW_EACH_CHILD (child, list) {
         struct parameter parameter = {.keyword_only = keyword_only};
         TSNode name = child;
         switch (hw_node_kind(child)) {

@@ -42,7 +42,7 @@ void hw_narrow(struct hw_world *world, struct hw_frame *frame, TSNode test, bool
 /* calls.c */
 hw_val hw_call_node(struct hw_world *world, struct hw_frame *frame, TSNode node);
 hw_val hw_call(struct hw_world *world, const struct hw_site *site, hw_val callee, struct hw_args *args);
-hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val function, const struct hw_args *args);
+hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val callee, const struct hw_args *args);
 /* Calls a function with what `parameters` (lint/knowledge/hooks.def) says it is handed. */
 hw_val hw_invoke_root(struct hw_world *world, const struct hw_root *root);
 
@@ -71,6 +71,10 @@ const char *hw_quote(struct hw_world *world, struct hw_module *module, TSNode no
 
 /* rules/HW902.c, HW903.c: directives that are malformed or allow nothing, in a file whose findings are all recorded. */
 void hw_rule_directives(struct hw_world *world, struct hw_module *module);
+/* rules/HW110.c: the condition of a while loop. */
+void hw_rule_poll(struct hw_world *world, struct hw_frame *frame, TSNode test);
+/* rules/HW304.c: an except clause just executed; the findings in it begin at first_record. */
+void hw_rule_fallback(struct hw_world *world, struct hw_frame *frame, TSNode clause, size_t first_record);
 /* rules/HW301.c: a call of a metric schema method, by its name. */
 void hw_schema_call(struct hw_world *world, const struct hw_site *site, hw_val object, const char *name,
                     const struct hw_args *args);

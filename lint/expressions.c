@@ -26,11 +26,11 @@ static hw_val string_constant(struct hw_world *world, struct hw_frame *frame, TS
 {
     TSNode child, content = {0};
     size_t parts = 0;
-    HW_EACH_CHILD(child, node)
-    if (hw_node_kind(child) == HW_N_STRING_CONTENT) {
-        content = child;
-        parts++;
-    }
+    HW_EACH_CHILD (child, node)
+        if (hw_node_kind(child) == HW_N_STRING_CONTENT) {
+            content = child;
+            parts++;
+        }
     if (parts > 1 || (parts == 1 && ts_node_end_byte(content) - ts_node_start_byte(content) > 200))
         return world->host;
     return hw_value_simple(world, HW_HOST, 0, parts ? hw_node_text(world, frame->module, content) : hw_intern(world, ""));
@@ -43,8 +43,7 @@ static hw_val string_pattern(struct hw_world *world, struct hw_frame *frame, TSN
     char text[LONGEST];
     size_t length = 0;
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         enum hw_node kind = hw_node_kind(child);
         uint32_t start = ts_node_start_byte(child), size = ts_node_end_byte(child) - start;
         if (kind == HW_N_INTERPOLATION) {
@@ -65,19 +64,19 @@ static hw_val evaluate_string(struct hw_world *world, struct hw_frame *frame, TS
 {
     TSNode child;
     bool interpolated = false;
-    HW_EACH_CHILD(child, node)
-    if (hw_node_kind(child) == HW_N_INTERPOLATION) {
-        TSNode expression = hw_node_field(child, HW_F_EXPRESSION);
-        if (!ts_node_is_null(expression))
-            hw_format_string(world, frame, child, hw_evaluate(world, frame, expression));
-        interpolated = true;
-        TSNode part, inner;
-        HW_EACH_CHILD(part, child)
-        if (hw_node_kind(part) == HW_N_FORMAT_SPECIFIER)
-            HW_EACH_CHILD(inner, part)
-        if (hw_node_kind(inner) == HW_N_INTERPOLATION)
-            hw_evaluate(world, frame, hw_node_field(inner, HW_F_EXPRESSION));
-    }
+    HW_EACH_CHILD (child, node)
+        if (hw_node_kind(child) == HW_N_INTERPOLATION) {
+            TSNode expression = hw_node_field(child, HW_F_EXPRESSION);
+            if (!ts_node_is_null(expression))
+                hw_format_string(world, frame, child, hw_evaluate(world, frame, expression));
+            interpolated = true;
+            TSNode part, inner;
+            HW_EACH_CHILD (part, child)
+                if (hw_node_kind(part) == HW_N_FORMAT_SPECIFIER)
+                    HW_EACH_CHILD (inner, part)
+                        if (hw_node_kind(inner) == HW_N_INTERPOLATION)
+                            hw_evaluate(world, frame, hw_node_field(inner, HW_F_EXPRESSION));
+        }
     return interpolated ? string_pattern(world, frame, node) : string_constant(world, frame, node);
 }
 
@@ -335,8 +334,7 @@ static hw_val evaluate_comprehension(struct hw_world *world, struct hw_frame *fr
     struct hw_env before = {0};
     hw_env_copy(&before, &frame->now);
     TSNode child, body = hw_node_field(node, HW_F_BODY);
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         if (hw_node_kind(child) == HW_N_FOR_IN_CLAUSE) {
             hw_val iterable = hw_evaluate(world, frame, hw_node_field(child, HW_F_RIGHT));
             hw_assign(world, frame, hw_node_field(child, HW_F_LEFT), hw_value_element(world, iterable), false);
@@ -367,8 +365,7 @@ static hw_val evaluate_sequence(struct hw_world *world, struct hw_frame *frame, 
     size_t count = 0;
     bool exact = tuple;
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         bool splat = hw_node_kind(child) == HW_N_LIST_SPLAT;
         hw_val value = splat ? hw_value_element(world, hw_evaluate(world, frame, hw_node_child(child, 0)))
                              : hw_evaluate(world, frame, child);
@@ -387,8 +384,7 @@ static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame
 {
     hw_val dict = hw_value_empty_dict(world);
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         if (hw_node_kind(child) == HW_N_PAIR) {
             hw_val key = hw_evaluate(world, frame, hw_node_field(child, HW_F_KEY));
             hw_val value = hw_evaluate(world, frame, hw_node_field(child, HW_F_VALUE));
@@ -405,8 +401,8 @@ static hw_val evaluate_dictionary(struct hw_world *world, struct hw_frame *frame
 static hw_val evaluate_all(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    hw_evaluate(world, frame, child);
+    HW_EACH_CHILD (child, node)
+        hw_evaluate(world, frame, child);
     return world->unknown;
 }
 
@@ -527,15 +523,15 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
     case HW_N_EXPRESSION_STATEMENT:
         value = NULL;
         TSNode inner;
-        HW_EACH_CHILD(inner, node)
-        if (!value && hw_node_kind(inner) != HW_N_AS_PATTERN_TARGET)
-            value = hw_evaluate(world, frame, inner);
+        HW_EACH_CHILD (inner, node)
+            if (!value && hw_node_kind(inner) != HW_N_AS_PATTERN_TARGET)
+                value = hw_evaluate(world, frame, inner);
         return value ? value : world->unknown;
     case HW_N_YIELD: {
         hw_val yielded = world->none;
         TSNode child;
-        HW_EACH_CHILD(child, node)
-        yielded = hw_evaluate(world, frame, child);
+        HW_EACH_CHILD (child, node)
+            yielded = hw_evaluate(world, frame, child);
         frame->result = hw_value_join(world, frame->result, hw_value_list(world, yielded));
         return world->unknown;
     }
@@ -557,8 +553,8 @@ static hw_val evaluate(struct hw_world *world, struct hw_frame *frame, TSNode no
         return evaluate_string(world, frame, node);
     case HW_N_CONCATENATED: {
         TSNode child;
-        HW_EACH_CHILD(child, node)
-        hw_evaluate(world, frame, child);
+        HW_EACH_CHILD (child, node)
+            hw_evaluate(world, frame, child);
         return world->host;
     }
     case HW_N_INTEGER:

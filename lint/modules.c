@@ -52,8 +52,7 @@ struct hw_world *hw_world_new(const struct hw_lint_options *options)
 static void clear_table(struct hw_path_entry **table)
 {
     struct hw_path_entry *entry, *next;
-    HASH_ITER(hh, *table, entry, next)
-    {
+    HASH_ITER (hh, *table, entry, next) {
         HASH_DEL(*table, entry);
         free(entry);
     }
@@ -62,8 +61,7 @@ static void clear_table(struct hw_path_entry **table)
 void hw_world_free(struct hw_world *world)
 {
     struct hw_path_entry *entry, *next;
-    HASH_ITER(hh, world->nodes, entry, next)
-    {
+    HASH_ITER (hh, world->nodes, entry, next) {
         struct hw_function *function = entry->value;
         free(function->frames);
     }

@@ -49,8 +49,7 @@ static size_t functions_inside(struct hw_world *world, const struct hw_site *sit
     if (hw_node_kind(node) != HW_N_CALL)
         return 0;
     TSNode list = hw_node_field(node, HW_F_ARGUMENTS);
-    HW_EACH_CHILD(argument, list)
-    {
+    HW_EACH_CHILD (argument, list) {
         hw_val value = hw_evaluate(world, site->frame, argument);
         for (size_t i = 0; i < hw_value_count(value) && count < room; i++)
             if (is_callable(hw_value_at(value, i)))

@@ -28,9 +28,9 @@ static TSNode body_of(TSNode node)
 static TSNode child_of_kind(TSNode node, enum hw_node kind)
 {
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    if (hw_node_kind(child) == kind)
-        return child;
+    HW_EACH_CHILD (child, node)
+        if (hw_node_kind(child) == kind)
+            return child;
     return (TSNode){0};
 }
 
@@ -50,8 +50,7 @@ static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode no
     frame->dead = false;
     hw_narrow(world, frame, test, false);
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         enum hw_node kind = hw_node_kind(child);
         if (kind == HW_N_ELIF) {
             TSNode condition = hw_node_field(child, HW_F_CONDITION);
@@ -76,6 +75,8 @@ static void execute_loop(struct hw_world *world, struct hw_frame *frame, TSNode 
 {
     bool is_for = hw_node_kind(node) == HW_N_FOR;
     TSNode test = hw_node_field(node, HW_F_CONDITION), target = hw_node_field(node, HW_F_LEFT);
+    if (!is_for)
+        hw_rule_poll(world, frame, test);
     hw_val iterable = is_for ? hw_evaluate(world, frame, hw_node_field(node, HW_F_RIGHT)) : NULL;
     int passes = frame->loops < 3 ? 2 : 1; /* the second sees what the first left behind */
     frame->loops++;
@@ -107,36 +108,36 @@ static void execute_try(struct hw_world *world, struct hw_frame *frame, TSNode n
     hw_env_copy(&raised, &before);
     merge(world, &raised, &never, &frame->now, false);
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    if (hw_node_kind(child) == HW_N_ELSE)
-        hw_execute(world, frame, body_of(child));
+    HW_EACH_CHILD (child, node)
+        if (hw_node_kind(child) == HW_N_ELSE)
+            hw_execute(world, frame, body_of(child));
     merge(world, &after, &after_dead, &frame->now, frame->dead);
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         enum hw_node kind = hw_node_kind(child);
         if (kind != HW_N_EXCEPT && kind != HW_N_EXCEPT_GROUP)
             continue;
         hw_env_copy(&frame->now, &raised);
         frame->dead = false;
+        size_t first_record = world->record_count;
         TSNode part;
-        HW_EACH_CHILD(part, child)
-        {
+        HW_EACH_CHILD (part, child) {
             if (hw_node_kind(part) == HW_N_BLOCK)
                 hw_execute(world, frame, part);
             else
                 hw_evaluate(world, frame, part);
         }
+        hw_rule_fallback(world, frame, child, first_record);
         merge(world, &after, &after_dead, &frame->now, frame->dead);
     }
     hw_env_copy(&frame->now, &after);
     frame->dead = after_dead;
-    HW_EACH_CHILD(child, node)
-    if (hw_node_kind(child) == HW_N_FINALLY) {
-        bool dead = frame->dead;
-        frame->dead = false;
-        hw_execute(world, frame, child_of_kind(child, HW_N_BLOCK));
-        frame->dead |= dead;
-    }
+    HW_EACH_CHILD (child, node)
+        if (hw_node_kind(child) == HW_N_FINALLY) {
+            bool dead = frame->dead;
+            frame->dead = false;
+            hw_execute(world, frame, child_of_kind(child, HW_N_BLOCK));
+            frame->dead |= dead;
+        }
     hw_env_free(&before);
     hw_env_free(&after);
     hw_env_free(&raised);
@@ -148,23 +149,20 @@ static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode
     struct hw_env before = {0}, after = {0};
     bool after_dead = true, started = false;
     TSNode child, part;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         if (hw_node_kind(child) != HW_N_BLOCK) {
             subject = hw_evaluate(world, frame, child);
             continue;
         }
         hw_env_copy(&before, &frame->now);
         started = true;
-        HW_EACH_CHILD(part, child)
-        {
+        HW_EACH_CHILD (part, child) {
             if (hw_node_kind(part) != HW_N_CASE)
                 continue;
             hw_env_copy(&frame->now, &before);
             frame->dead = false;
             TSNode piece;
-            HW_EACH_CHILD(piece, part)
-            {
+            HW_EACH_CHILD (piece, part) {
                 if (hw_node_kind(piece) == HW_N_BLOCK) {
                     hw_execute(world, frame, piece);
                 } else if (hw_node_kind(piece) == HW_N_IF_CLAUSE) {
@@ -192,8 +190,7 @@ static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode
 static void execute_with(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode clause = child_of_kind(node, HW_N_WITH_CLAUSE), item;
-    HW_EACH_CHILD(item, clause)
-    {
+    HW_EACH_CHILD (item, clause) {
         TSNode value = hw_node_field(item, HW_F_VALUE);
         if (hw_node_kind(value) == HW_N_AS_PATTERN) {
             hw_val entered = hw_evaluate(world, frame, hw_node_child(value, 0));
@@ -217,9 +214,9 @@ static void define_function(struct hw_world *world, struct hw_frame *frame, TSNo
     TSNode decorators[16], child;
     size_t count = 0;
     if (!ts_node_is_null(decorated))
-        HW_EACH_CHILD(child, decorated)
-    if (hw_node_kind(child) == HW_N_DECORATOR && count < 16)
-        decorators[count++] = child;
+        HW_EACH_CHILD (child, decorated)
+            if (hw_node_kind(child) == HW_N_DECORATOR && count < 16)
+                decorators[count++] = child;
     while (count-- > 0) {
         TSNode expression = hw_node_child(decorators[count], 0);
         const char *text = hw_node_text(world, frame->module, expression);
@@ -259,12 +256,12 @@ static void define_class(struct hw_world *world, struct hw_frame *frame, TSNode 
     cls->base_count = 0;
     TSNode bases = hw_node_field(node, HW_F_SUPERCLASSES), base;
     if (!ts_node_is_null(bases))
-        HW_EACH_CHILD(base, bases)
-    if (hw_node_kind(base) != HW_N_KEYWORD_ARGUMENT) {
-        cls->bases = hw_realloc(cls->bases, (cls->base_count + 1) * sizeof *cls->bases);
-        hw_val value = hw_evaluate(world, frame, base);
-        cls->bases[cls->base_count++] = value;
-    }
+        HW_EACH_CHILD (base, bases)
+            if (hw_node_kind(base) != HW_N_KEYWORD_ARGUMENT) {
+                cls->bases = hw_realloc(cls->bases, (cls->base_count + 1) * sizeof *cls->bases);
+                hw_val value = hw_evaluate(world, frame, base);
+                cls->bases[cls->base_count++] = value;
+            }
     cls->frame = hw_frame_new(world, frame->module, frame);
     cls->frame->class_body = cls;
     cls->frame->function = frame->function;
@@ -293,8 +290,7 @@ static void import_name(struct hw_world *world, struct hw_frame *frame, const ch
 static void execute_import(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         bool aliased = hw_node_kind(child) == HW_N_ALIASED_IMPORT;
         const char *dotted = hw_node_text(world, frame->module, aliased ? hw_node_field(child, HW_F_NAME) : child);
         if (aliased) {
@@ -317,8 +313,7 @@ static void execute_import_from(struct hw_world *world, struct hw_frame *frame, 
     const char *dotted = "";
     unsigned dots = 0;
     if (hw_node_kind(from) == HW_N_RELATIVE_IMPORT) {
-        HW_EACH_CHILD(child, from)
-        {
+        HW_EACH_CHILD (child, from) {
             if (hw_node_kind(child) == HW_N_IMPORT_PREFIX) {
                 for (const char *p = hw_node_text(world, frame->module, child); *p; p++)
                     dots += *p == '.';
@@ -330,8 +325,7 @@ static void execute_import_from(struct hw_world *world, struct hw_frame *frame, 
         dotted = hw_node_text(world, frame->module, from);
     }
     struct hw_module *module = hw_module_import(world, frame->module, dots, dotted);
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         enum hw_node kind = hw_node_kind(child);
         if (ts_node_eq(child, from))
             continue;
@@ -375,8 +369,8 @@ static void execute_failing(struct hw_world *world, struct hw_frame *frame, TSNo
     bool recording = world->recording;
     world->recording = false;
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    hw_evaluate(world, frame, child);
+    HW_EACH_CHILD (child, node)
+        hw_evaluate(world, frame, child);
     world->recording = recording;
 }
 
@@ -385,8 +379,8 @@ static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
     TSNode child, definition;
     switch (hw_node_kind(node)) {
     case HW_N_EXPRESSION_STATEMENT:
-        HW_EACH_CHILD(child, node)
-        hw_evaluate(world, frame, child);
+        HW_EACH_CHILD (child, node)
+            hw_evaluate(world, frame, child);
         break;
     case HW_N_RETURN:
         execute_return(world, frame, node);
@@ -401,8 +395,7 @@ static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
         break;
     case HW_N_GLOBAL:
     case HW_N_NONLOCAL:
-        HW_EACH_CHILD(child, node)
-        {
+        HW_EACH_CHILD (child, node) {
             frame->outer = hw_realloc(frame->outer, (frame->outer_count + 1) * sizeof *frame->outer);
             frame->outer[frame->outer_count++] = hw_node_text(world, frame->module, child);
         }
@@ -473,8 +466,7 @@ void hw_execute(struct hw_world *world, struct hw_frame *frame, TSNode block)
     TSNode child;
     if (ts_node_is_null(block) || !hw_enter(world, frame, block))
         return;
-    HW_EACH_CHILD(child, block)
-    {
+    HW_EACH_CHILD (child, block) {
         if (frame->dead)
             break;
         execute(world, frame, child);
@@ -486,8 +478,7 @@ static void assign_many(struct hw_world *world, struct hw_frame *frame, TSNode t
 {
     TSNode target;
     size_t position = 0;
-    HW_EACH_CHILD(target, targets)
-    {
+    HW_EACH_CHILD (target, targets) {
         hw_val part = NULL;
         for (size_t i = 0; i < hw_value_count(value); i++) {
             hw_val one = hw_value_at(value, i);

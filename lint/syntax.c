@@ -74,17 +74,17 @@ uint32_t hw_node_children(TSNode node)
 {
     uint32_t count = 0;
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    count++;
+    HW_EACH_CHILD (child, node)
+        count++;
     return count;
 }
 
 TSNode hw_node_child(TSNode node, uint32_t n)
 {
     TSNode child;
-    HW_EACH_CHILD(child, node)
-    if (n-- == 0)
-        return child;
+    HW_EACH_CHILD (child, node)
+        if (n-- == 0)
+            return child;
     return (TSNode){0};
 }
 

@@ -52,10 +52,10 @@ static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode n
 static void check_slice(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode slice)
 {
     TSNode bound;
-    HW_EACH_CHILD(bound, slice)
-    if (hw_value_find(hw_evaluate(world, frame, bound), HW_DEVICE))
-        hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, bound, node,
-                  "a slice bound that lives on the device is read back to the host");
+    HW_EACH_CHILD (bound, slice)
+        if (hw_value_find(hw_evaluate(world, frame, bound), HW_DEVICE))
+            hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, bound, node,
+                      "a slice bound that lives on the device is read back to the host");
 }
 
 static hw_val element_at(struct hw_world *world, hw_val object, TSNode index_node, hw_val index, const char *text)
@@ -89,8 +89,7 @@ hw_val hw_subscript(struct hw_world *world, struct hw_frame *frame, TSNode node,
     hw_val result = NULL;
     size_t indices = 0;
     bool sliced = false;
-    HW_EACH_CHILD(child, node)
-    {
+    HW_EACH_CHILD (child, node) {
         if (ts_node_eq(child, container))
             continue;
         indices++;

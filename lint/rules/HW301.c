@@ -72,10 +72,11 @@ static bool is_declared(struct hw_world *world, const struct hw_class *cls, cons
     return !any;
 }
 
-static bool is_recorded_per_layer(const struct hw_world *world, const struct hw_class *cls, const char *text)
+/* Whether the class uses exactly this key in that way. */
+static bool has_key(const struct hw_world *world, const struct hw_class *cls, enum kind kind, const char *text)
 {
     for (const struct hw_key *key = world->keys; key; key = key->next)
-        if (key->cls == cls && key->kind == RECORD_LAYER && key->text == text)
+        if (key->cls == cls && key->kind == kind && key->text == text)
             return true;
     return false;
 }
@@ -97,7 +98,8 @@ static void check_record(struct hw_world *world, const struct hw_site *site, con
             hw_report(world, site->frame->module, 302, HW_SEVERITY_ERROR, site->token, site->call,
                       hw_arena_format(world->arena, "the key \"%s\" is recorded, but was not declared at registration",
                                       readable(world, text)));
-        if (schema->kind == RECORD_GLOBAL && is_recorded_per_layer(world, cls, text))
+        if (schema->kind == RECORD_GLOBAL && has_key(world, cls, RECORD_LAYER, text) &&
+            !has_key(world, cls, DECLARE_GLOBAL, text))
             hw_report(world, site->frame->module, 306, HW_SEVERITY_ERROR, site->token, site->call,
                       hw_arena_format(world->arena, "the global \"%s\" is derived at flush from the layer metric of that key",
                                       readable(world, text)));

@@ -29,8 +29,7 @@ static bool loops_over_parameter(struct hw_world *world, struct hw_module *modul
     if (ts_node_is_null(function))
         return false;
     TSNode parameters = hw_node_field(function, HW_F_PARAMETERS);
-    HW_EACH_CHILD(parameter, parameters)
-    {
+    HW_EACH_CHILD (parameter, parameters) {
         TSNode name = hw_node_field(parameter, HW_F_NAME);
         if (ts_node_is_null(name))
             name = hw_node_kind(parameter) == HW_N_TYPED_PARAMETER ? hw_node_child(parameter, 0) : parameter;

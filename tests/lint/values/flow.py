@@ -106,6 +106,22 @@ def _make_flow_hook(cfg, sink):
         sorted(cfg.names, key=lambda name: len(name))
         if (total := y.mean()) > 0:  #! HW103
             sink.append(7)
+        try:
+            sink.append(y.sum())
+        except RuntimeError:  #! HW304
+            sink.append(y.cpu().sum())  #! HW102
+        try:
+            sink.append(y.sum())
+        except RuntimeError:
+            sink.append(None)
+        try:
+            sink.append(y.sum())
+        except RuntimeError as error:
+            raise ValueError(y.tolist()) from error
+        while not cfg.event.query():  #! HW110
+            pass
+        if cfg.event.query():
+            sink.append(9)
         with_default(*args)
         before = None
         for t in args:

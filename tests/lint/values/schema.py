@@ -15,6 +15,8 @@ class Monitor:
             for name in self._metric_names():
                 self.declare_layer_metric(idx, name)
         self.declare_max("act/extra")
+        self.declare_layer_metric(0, "act/both")
+        self.declare_max("act/both")
         self.allocate_buffers("cuda")
         for idx, layer in layers:
             layer.register_forward_hook(self._make_act_hook(idx))
@@ -32,6 +34,8 @@ class Monitor:
             for t in self.thresholds:
                 self.record_layer_metric(idx, f"act/gt_{t}", (y > t).sum())
             self.record_max("act/extra", y.amax())
+            self.record_layer_metric(idx, "act/both", y.amax())
+            self.record_max("act/both", y.amax())  # declared as a global of its own
             self.record_max("act/max", y.amax())  #! HW306
             self.record_mean("act/mean", module.unknown)  #! HW306
             if idx == 0:
