@@ -213,8 +213,8 @@ static struct hw_frame *find_frame(const struct hw_world *world, const struct hw
         struct hw_frame *frame = function->frames[i];
         if (frame->generation != world->generation)
             return NULL; /* older ones only from here down */
-        if (frame->parent == parent && frame->hot == world->hot && frame->argument_count == count &&
-            (count == 0 || !memcmp(frame->arguments, values, count * sizeof *values)))
+        if (frame->parent == parent && frame->hot == world->hot && frame->recording == world->recording &&
+            frame->argument_count == count && (count == 0 || !memcmp(frame->arguments, values, count * sizeof *values)))
             return frame;
     }
     return NULL;
@@ -311,6 +311,7 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     if (!frame->result)
         frame->result = world->none;
     frame->state = HW_FRAME_DONE;
+    hw_env_free(&frame->now); /* closures look into `all` */
     world->hop_count--;
     return frame->result;
 }

@@ -108,6 +108,7 @@ struct hw_frame *hw_frame_new(struct hw_world *world, struct hw_module *module, 
     frame->module = module;
     frame->parent = parent;
     frame->hot = world->hot;
+    frame->recording = world->recording;
     frame->generation = world->generation;
     frame->next = world->frames;
     world->frames = frame;

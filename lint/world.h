@@ -88,8 +88,8 @@ struct hw_frame {
     struct hw_env all;  /* join of everything a name ever held: what closures see */
     const char **outer; /* names declared global or nonlocal */
     size_t outer_count;
-    bool dead; /* after return, raise, break or continue */
-    bool hot;
+    bool dead;           /* after return, raise, break or continue */
+    bool hot, recording; /* of the world when it was made: part of what tells activations apart */
     enum hw_frame_state state;
     uint32_t generation;
     unsigned nesting, loops;

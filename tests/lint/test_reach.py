@@ -99,6 +99,16 @@ def test_witness_names_every_call(project):
     assert steps == [("_make_x_hook.<locals>.h", "mon.py", 6), ("b", "deep.py", 5), ("c", "deep.py", 2)]
 
 
+def test_what_a_failing_path_calls_is_still_judged_elsewhere(project):
+    project.write(
+        "a.py",
+        "def read(t):\n    return t.item()\n\ndef _make_x_hook(s):\n    def h(m, i, o):\n        if s is None:\n"
+        "            raise ValueError(read(o))\n        s.add(read(o))\n    return h\n",
+    )
+    (finding,) = project.lint()
+    assert [s["row"] for s in finding["witness"]] == [8, 2]
+
+
 def test_framework_hooks_are_their_own_business(project):
     hook = "def _make_x_hook():\n    def h(m, i, o):\n        o.item()\n    return h\n"
     project.write("megatron/core/ddp.py", hook)
