@@ -8,8 +8,8 @@ typedef struct dim3 {
 } dim3;
 
 void **__cudaRegisterFatBinary(void *fat);
-void __cudaRegisterFunction(void **fat, const char *host, char *device, const char *name, int limit, void *tid, void *bid, void *block,
-                            void *grid, int *warp);
+void __cudaRegisterFunction(void **fat, const char *host, char *device, const char *name, int limit, void *tid, void *bid,
+                            void *block, void *grid, int *warp);
 int cudaMalloc(void **out, size_t bytes);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args, size_t shared, void *stream);
@@ -32,8 +32,8 @@ int main(int argc, char **argv)
     float host[6] = {1, 2, 3, 4, 5, 6}, factor = 10;
     void *device;
     static int fat;
-    __cudaRegisterFunction(__cudaRegisterFatBinary(&fat), (const char *)host_stub, NULL, "_ZN3own5scaleEPff", -1, NULL, NULL, NULL, NULL,
-                           NULL);
+    __cudaRegisterFunction(__cudaRegisterFatBinary(&fat), (const char *)host_stub, NULL, "_ZN3own5scaleEPff", -1, NULL, NULL,
+                           NULL, NULL, NULL);
     if (*twin)
         printf("simulated %d\n", hw_sim_register_kernel(twin, scale_twin));
     void *args[] = {&device, &factor};

@@ -64,8 +64,15 @@ def test_the_users_sitecustomize_runs_too(build, torch_python, tmp_path):
 
 def test_a_program_without_torch_is_left_alone(build, torch_python):
     code = "import sys; print([m for m in sys.modules if 'torch' in m or 'hookwatch' in m], len(sys.meta_path))"
-    modules, finders = run(build, torch_python, "-c", code, values=False).stdout.split("] ")
+    modules, finders = run(build, torch_python, "-c", code, env={"PYTHONPATH": ""}).stdout.split("] ")
     assert run(build, torch_python, "-c", code).stdout == f"{modules}] {int(finders) + 1}\n"
+
+
+def test_a_script_may_end_with_backward(build, torch_python, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch; torch.nn.Linear(8, 8).cuda()(torch.ones(8, 8, device='cuda')).sum().backward()\n")
+    for values in (True, False, False):
+        assert run(build, torch_python, script, values=values).stderr == ""
 
 
 def test_a_torch_that_cannot_be_imported_fails_as_ever(build, torch_python, tmp_path):

@@ -68,6 +68,5 @@ def _run_next_sitecustomize():
         spec.loader.exec_module(module)
 
 
-if os.environ.get("HOOKWATCH_SIM_VALUES", "1") != "0":
-    sys.meta_path.insert(0, _TorchFinder)
+sys.meta_path.insert(0, _TorchFinder)
 _run_next_sitecustomize()
