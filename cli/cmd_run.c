@@ -49,8 +49,7 @@ static int die(const char *what, const char *why)
     return 2;
 }
 
-/* The directory of the libraries: beside this program's own. */
-static int find_libraries(char *out, size_t size)
+int hw_find_libraries(char *out, size_t size)
 {
     char exe[PATH_MAX], path[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -183,7 +182,8 @@ static int move_earlier(const char *dir, char **names, size_t count, const char 
     for (size_t i = 0; i < count; i++) {
         snprintf(from, sizeof from, "%s/%s", dir, names[i]);
         snprintf(to, sizeof to, "%s/%s", old, names[i]);
-        if (rename(from, to) != 0 && errno != ENOENT && (errno != EXDEV || !move_across(from, to))) /* a sibling may be faster */
+        if (rename(from, to) != 0 && errno != ENOENT &&
+            (errno != EXDEV || !move_across(from, to))) /* a sibling may be faster */
             return die(from, strerror(errno));
     }
     return 0;
@@ -348,6 +348,11 @@ static int run_child(char **command)
     for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
         sigaction(forwarded[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    return hw_wait_for(pid);
+}
+
+int hw_wait_for(pid_t pid)
+{
     int status;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
@@ -433,7 +438,7 @@ int hw_cmd_run(int argc, char **argv)
     struct run run = {0};
     char libraries[PATH_MAX - 64], shim[PATH_MAX], dir[PATH_MAX];
     int status = parse(argc, argv, &run);
-    if (status || (status = find_libraries(libraries, sizeof libraries)) || (status = prepare_dir(&run, dir)))
+    if (status || (status = hw_find_libraries(libraries, sizeof libraries)) || (status = prepare_dir(&run, dir)))
         return status;
     snprintf(shim, sizeof shim, "%s/libhookwatch.so", libraries);
     /* The user's own preloads stay in front of ours: their order matters to them. */

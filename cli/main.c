@@ -17,6 +17,7 @@ static const struct {
     {"lint", hw_cmd_lint, "find what stalls the device inside hooks, before it runs"},
     {"run", hw_cmd_run, "run a training command and record every stall inside a hook"},
     {"report", hw_cmd_report, "merge the traces of a run and join them with lint's findings"},
+    {"doctor", hw_cmd_doctor, "check this installation, this machine and its PyTorch"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -178,9 +178,7 @@ int hw_report_json(const struct hw_report *report, FILE *out)
     yyjson_mut_obj_add_val(doc, coverage, "notes", notes);
     yyjson_mut_obj_add_val(doc, root, "coverage", coverage);
     yyjson_write_err error;
-    bool good = yyjson_mut_write_fp(
-        out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_NEWLINE_AT_END, NULL,
-        &error);
+    bool good = yyjson_mut_write_fp(out, doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_NEWLINE_AT_END, NULL, &error);
     yyjson_mut_doc_free(doc);
     return good && fflush(out) == 0 ? 0 : -1;
 }

@@ -267,8 +267,9 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
         lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (p->unvalued) {
-        hw_report_note(report, "%s: %llu operations of the simulated stack had no true value: counts that depend on it may be wrong", who,
-                       (unsigned long long)p->unvalued);
+        hw_report_note(report,
+                       "%s: %llu operations of the simulated stack had no true value: counts that depend on it may be wrong",
+                       who, (unsigned long long)p->unvalued);
         lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (p->lost) {
@@ -326,8 +327,7 @@ static int by_cost(const void *left, const void *right, void *user)
 static void free_index(struct index *index)
 {
     struct index *entry, *next;
-    HASH_ITER(hh, index, entry, next)
-    {
+    HASH_ITER (hh, index, entry, next) {
         HASH_DEL(index, entry);
         free(entry);
     }
@@ -341,10 +341,11 @@ static void look_at_simulation(struct hw_report *report)
         values += report->processes[i].sim_mode == HW_SIM_VALUES;
         if (report->processes[i].sim_mode != HW_SIM_VALUES_INACTIVE)
             continue;
-        hw_report_note(report,
-                       "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): counts that "
-                       "depend on values may be wrong",
-                       report->processes[i].pid);
+        hw_report_note(
+            report,
+            "pid %u: value mode was asked for, but its Python part did not start (python -I, -S or -E?): counts that "
+            "depend on values may be wrong",
+            report->processes[i].pid);
         lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     report->simulated = simulated > 0;
@@ -428,12 +429,14 @@ static void note_missing(struct hw_report *report)
         lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (abrupt)
-        hw_report_note(report, "%zu process%s still running, or ended by a signal or os._exit: what was recorded until then counts", abrupt,
-                       abrupt == 1 ? " is" : "es are");
+        hw_report_note(report,
+                       "%zu process%s still running, or ended by a signal or os._exit: what was recorded until then counts",
+                       abrupt, abrupt == 1 ? " is" : "es are");
 }
 
 /* What a process was doing when it ended without saying so. */
-static bool add_in_flight(struct hw_report_process *p, const struct hw_report_options *options, const struct hw_trace_view *view)
+static bool add_in_flight(struct hw_report_process *p, const struct hw_report_options *options,
+                          const struct hw_trace_view *view)
 {
     if (p->ended == HW_ENDED_EXIT)
         return true;
@@ -492,14 +495,16 @@ static int list_traces(const char *dir, char ***paths, long *count, struct hw_re
         lower_coverage(report, HW_COVERAGE_PARTIAL);
     }
     if (*count == 0 && elsewhere) {
-        fprintf(stderr, "hookwatch: %s: its %zu traces are on other hosts' local disks; run `hookwatch report` there\n", dir, elsewhere);
+        fprintf(stderr, "hookwatch: %s: its %zu traces are on other hosts' local disks; run `hookwatch report` there\n", dir,
+                elsewhere);
         return -1;
     }
     if (*count == 0) {
-        fprintf(stderr,
-                "hookwatch: %s: no data: the shim was not loaded, no process used CUDA or NCCL, or nothing could be written; check "
-                "LD_PRELOAD (absolute path, no spaces), the disk, and that the program is not set-uid\n",
-                dir);
+        fprintf(
+            stderr,
+            "hookwatch: %s: no data: the shim was not loaded, no process used CUDA or NCCL, or nothing could be written; check "
+            "LD_PRELOAD (absolute path, no spaces), the disk, and that the program is not set-uid\n",
+            dir);
         return -1;
     }
     return 0;

@@ -34,7 +34,9 @@ int hw_report_sink(const struct hw_report *report, enum hw_format format, FILE *
             .rule = r->rule,
             .severity = r->severity,
             .message = message ? message : r->rule->summary,
-            .filename = r->filename[0] ? r->filename : r->hook_filename[0] ? r->hook_filename : "(no Python line)",
+            .filename = r->filename[0]        ? r->filename
+                        : r->hook_filename[0] ? r->hook_filename
+                                              : "(no Python line)",
             .start = r->start.row ? r->start : (struct hw_position){r->row ? r->row : 1, 0},
             .end = r->end.row ? r->end : (struct hw_position){r->row ? r->row : 1, 0},
             .statement_first = r->row,

@@ -307,8 +307,7 @@ void hw_event_enter(struct hw_thread *thread, struct hw_event *event)
             event->scope = event->site ? event->site->scope : HW_SCOPE_OUTSIDE;
             if (thread->group)
                 thread->group--;
-        } else if (event->kind == HW_KIND_SYNC && fold(thread, event) &&
-                   (event->site || event->scope == HW_SCOPE_OUTSIDE)) {
+        } else if (event->kind == HW_KIND_SYNC && fold(thread, event) && (event->site || event->scope == HW_SCOPE_OUTSIDE)) {
             thread->copy_pending = false;
         } else {
             find_site(thread, event);

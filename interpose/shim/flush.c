@@ -38,7 +38,8 @@ static void count_visit(uint64_t key)
     __atomic_fetch_add(&hw_trace->flush_windows, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < VISITORS; i++) {
         uint64_t have = 0;
-        if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && have != key)
+        if (!__atomic_compare_exchange_n(&visitors[i].key, &have, key, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+            have != key)
             continue;
         hw_step_at_least(__atomic_add_fetch(&visitors[i].visits, 1, __ATOMIC_RELAXED));
         return;

@@ -123,7 +123,7 @@ void hw_event_leave(struct hw_thread *thread, struct hw_event *event, int result
 bool hw_start(void); /* opens the trace if need be; false: record nothing */
 uint64_t hw_now(void);
 uint16_t hw_thread_slot(struct hw_thread *thread);
-void hw_tables_reset(void);       /* event.c: forget offsets into the parent's file */
+void hw_tables_reset(void);            /* event.c: forget offsets into the parent's file */
 void hw_step_at_least(uint64_t steps); /* event.c: a flush has been visited so often */
 /* coverage.c: notes in the trace what the process has mapped that we cannot see through, and whether the stack is simulated. */
 void hw_look_at_objects(void);

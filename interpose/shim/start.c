@@ -18,7 +18,7 @@
 bool hw_enabled = true;
 static char start_dir[4096]; /* working directory of the program's start: it may move before its first call */
 static char trace_dir[8192];
-static uint32_t early_bits;  /* coverage known before the trace was there */
+static uint32_t early_bits; /* coverage known before the trace was there */
 static uint64_t lost_early;
 static uint16_t slots; /* thread counters given out */
 

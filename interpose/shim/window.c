@@ -289,7 +289,8 @@ void hw_place_find(struct hw_thread *thread, struct hw_place *place)
         __atomic_fetch_or(&hw_trace->coverage, HW_COVERAGE_DEEP_STACK, __ATOMIC_RELAXED);
     /* What the autograd engine calls on a worker thread is the outermost frame there. */
     if (!frame && inner && (!place->root_frame || place->scope == HW_SCOPE_FLUSH) && !place->window &&
-        !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH)) && is_autograd_thread(thread) && !is_communication_hook(inner, inner_code))
+        !(inner_flags & (CODE_NO_HOOK | CODE_DISPATCH)) && is_autograd_thread(thread) &&
+        !is_communication_hook(inner, inner_code))
         set_root(place, inner_flags & CODE_FRAMEWORK ? HW_SCOPE_FRAMEWORK : HW_SCOPE_HOOK, inner, inner_code);
     if (place->scope == HW_SCOPE_FRAMEWORK)
         move_site_to_root(place);

@@ -130,8 +130,8 @@ struct hw_record_site {
     struct hw_trace_frame hook;                  /* the window's root */
     struct hw_trace_frame stack[HW_TRACE_STACK]; /* from just below the site inwards */
     uint64_t count;                              /* copy and wait folded into one */
-    uint64_t late;                               /* of count: after the first step and visit; without steps, after the first visits */
-    uint64_t waits;                              /* of count: the host waited */
+    uint64_t late;  /* of count: after the first step and visit; without steps, after the first visits */
+    uint64_t waits; /* of count: the host waited */
     uint64_t wait_ns, max_wait_ns;
     uint64_t bytes;
     uint64_t first_step, last_step, steps_seen, max_per_step;

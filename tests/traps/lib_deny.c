@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stddef.h>
 
-long process_vm_readv(int pid, const void *local, unsigned long locals, const void *remote, unsigned long remotes, unsigned long flags);
-long process_vm_readv(int pid, const void *local, unsigned long locals, const void *remote, unsigned long remotes, unsigned long flags)
+long process_vm_readv(int pid, const void *local, unsigned long locals, const void *remote, unsigned long remotes,
+                      unsigned long flags);
+long process_vm_readv(int pid, const void *local, unsigned long locals, const void *remote, unsigned long remotes,
+                      unsigned long flags)
 {
     (void)pid, (void)local, (void)locals, (void)remote, (void)remotes, (void)flags;
     errno = EPERM;

@@ -6,7 +6,8 @@ static void check(void)
 {
     void *user = trap_open("lib_user13.so");
     char from[8] = "bytes", to[8] = "";
-    int (*copy)(void *, const void *, size_t, int) = (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_async_13");
+    int (*copy)(void *, const void *, size_t, int) =
+        (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_async_13");
     int result = copy(to, from, 8, 2);
     CHECK(*(int *)trap_symbol(RTLD_DEFAULT, "front_copies") == 1);
     if (getenv("TRAP_BEHIND"))

@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     struct hw_trace_view view;
     CHECK(trap_trace(getpid(), &view));
     CHECK(view.header.totals[HW_SCOPE_HOOK].waits == 2 && view.header.totals[HW_SCOPE_OUTSIDE].waits == 1);
-    const struct hw_record_site *first = trap_site(&view, "cudaStreamSynchronize", 0), *read = trap_site(&view, "cudaMemcpyAsync", 0),
+    const struct hw_record_site *first = trap_site(&view, "cudaStreamSynchronize", 0),
+                                *read = trap_site(&view, "cudaMemcpyAsync", 0),
                                 *second = trap_site(&view, "cudaStreamSynchronize", 1);
     CHECK(first && first->count == 1 && strcmp(hw_trace_view_text(&view, first->hook.function), "first") == 0);
     CHECK(second && second->count == 1 && strcmp(hw_trace_view_text(&view, second->hook.function), "second") == 0);

@@ -21,7 +21,8 @@ int main(int argc, char **argv)
     (void)argc;
     trap_under_shim(argv, NULL);
     void *user = trap_open("lib_user13.so");
-    int (*copy)(void *, const void *, size_t, int) = (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_13");
+    int (*copy)(void *, const void *, size_t, int) =
+        (int (*)(void *, const void *, size_t, int))trap_symbol(user, "user_copy_13");
     char from[8] = "bytes", to[8] = "";
     copy(to, from, 8, 2);
     int trace = find_descriptor(), mine = open("mine", O_RDWR | O_CREAT, 0600);
