@@ -20,9 +20,12 @@ static void github_finding(struct hw_sink *sink, const struct hw_finding *findin
         return;
     fprintf(out, "::%s title=hookwatch (%s),file=", commands[finding->severity], finding->rule->code);
     escape(out, hw_sink_path(sink, finding->filename), true);
-    fprintf(out, ",line=%u,col=%u,endLine=%u", finding->start.row, finding->start.column, finding->end.row);
-    if (finding->end.row == finding->start.row)
-        fprintf(out, ",endColumn=%u", finding->end.column);
+    fprintf(out, ",line=%u", finding->start.row);
+    if (finding->start.column) {
+        fprintf(out, ",col=%u,endLine=%u", finding->start.column, finding->end.row);
+        if (finding->end.row == finding->start.row)
+            fprintf(out, ",endColumn=%u", finding->end.column);
+    }
     fputs("::", out);
     escape(out, hw_sink_path(sink, finding->filename), false);
     fprintf(out, ":%u:%u: %s ", finding->start.row, finding->start.column, finding->rule->code);
