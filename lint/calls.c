@@ -302,6 +302,8 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
         hop->row = ts_node_start_point(site->token).row + 1;
         hop->caller = site->frame->module;
     }
+    TSNode around = world->statement;
+    world->statement = (TSNode){0}; /* a lambda's body belongs to the statement it is written in */
     report_errors(world, function);
     TSNode body = hw_node_field(function->node, HW_F_BODY);
     if (hw_node_kind(function->node) == HW_N_LAMBDA)
@@ -310,6 +312,7 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
         hw_execute(world, frame, body);
     if (!frame->result)
         frame->result = world->none;
+    world->statement = around;
     frame->state = HW_FRAME_DONE;
     hw_env_free(&frame->now); /* closures look into `all` */
     world->hop_count--;

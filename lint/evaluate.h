@@ -64,6 +64,8 @@ void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum 
 void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule);
 void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
                     const char *message);
+/* Frees the index of what is recorded. */
+void hw_findings_forget(struct hw_world *world);
 void hw_findings_emit(struct hw_world *world, void (*emit)(const struct hw_finding *, void *), void *user,
                       struct hw_lint_stats *stats);
 /* The source of an expression, shortened, for messages. */

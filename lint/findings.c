@@ -5,6 +5,8 @@
 #include "lint/directives.h"
 #include "lint/evaluate.h"
 
+#include "uthash.h"
+
 const char *hw_quote(struct hw_world *world, struct hw_module *module, TSNode node)
 {
     enum { LONGEST = 48 };
@@ -35,13 +37,33 @@ const char *hw_quote(struct hw_world *world, struct hw_module *module, TSNode no
     return hw_arena_copy(world->arena, text, strlen(text));
 }
 
+/* What a finding is about: each is recorded once. */
+struct hw_record_key {
+    UT_hash_handle hh;
+    const void *module;
+    uint32_t byte;
+    int rule;
+};
+#define HW_KEY_SIZE (sizeof(struct hw_record_key) - offsetof(struct hw_record_key, module))
+
+void hw_findings_forget(struct hw_world *world)
+{
+    HASH_CLEAR(hh, world->record_keys);
+}
+
 static struct hw_record *add_record(struct hw_world *world, struct hw_module *module, int rule, uint32_t byte)
 {
-    for (size_t i = 0; i < world->record_count; i++) {
-        struct hw_record *record = &world->records[i];
-        if (record->module == module && record->byte == byte && record->finding.rule->number == rule)
-            return NULL;
-    }
+    struct hw_record_key key, *known;
+    memset(&key, 0, sizeof key);
+    key.module = module;
+    key.byte = byte;
+    key.rule = rule;
+    HASH_FIND(hh, world->record_keys, &key.module, HW_KEY_SIZE, known);
+    if (known)
+        return NULL;
+    known = hw_arena_alloc(world->arena, sizeof *known);
+    *known = key;
+    HASH_ADD_KEYPTR(hh, world->record_keys, &known->module, HW_KEY_SIZE, known);
     if (world->record_count == world->record_room)
         world->records =
             hw_realloc(world->records, (world->record_room = world->record_room * 2 + 64) * sizeof *world->records);
@@ -88,7 +110,14 @@ void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum 
     finding->start = position(module, ts_node_start_point(token), ts_node_start_byte(token));
     TSNode last = ts_node_end_byte(whole) >= ts_node_end_byte(token) ? whole : token;
     finding->end = position(module, ts_node_end_point(last), ts_node_end_byte(last));
-    hw_node_statement(token, &finding->statement_first, &finding->statement_last);
+    TSNode statement = world->statement;
+    bool within = !ts_node_is_null(statement) && statement.tree == token.tree &&
+                  ts_node_start_byte(statement) <= ts_node_start_byte(token) &&
+                  ts_node_end_byte(token) <= ts_node_end_byte(statement);
+    if (within)
+        hw_node_rows(statement, &finding->statement_first, &finding->statement_last);
+    else
+        hw_node_statement(token, &finding->statement_first, &finding->statement_last);
     add_witness(world, finding, finding->start.row);
 }
 

@@ -84,6 +84,7 @@ void hw_world_free(struct hw_world *world)
     clear_table(&world->nodes);
     clear_table(&world->absent);
     hw_values_forget(world);
+    hw_findings_forget(world);
     free(world->search);
     free(world->pending);
     free(world->roots);

@@ -5,6 +5,8 @@
 #include "lint/evaluate.h"
 
 static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node);
+static hw_val evaluate_header(struct hw_world *world, struct hw_frame *frame, TSNode clause, TSNode expression,
+                              const char *reader);
 
 /* now = what either path may have left; a dead path leaves nothing. */
 static void merge(struct hw_world *world, struct hw_env *into, bool *into_dead, const struct hw_env *other, bool other_dead)
@@ -54,7 +56,7 @@ static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode no
         enum hw_node kind = hw_node_kind(child);
         if (kind == HW_N_ELIF) {
             TSNode condition = hw_node_field(child, HW_F_CONDITION);
-            hw_truth(world, frame, condition, hw_evaluate(world, frame, condition), "elif");
+            evaluate_header(world, frame, child, condition, "elif");
             hw_env_copy(&before, &frame->now);
             hw_narrow(world, frame, condition, true);
             hw_execute(world, frame, hw_node_field(child, HW_F_CONSEQUENCE));
@@ -124,7 +126,7 @@ static void execute_try(struct hw_world *world, struct hw_frame *frame, TSNode n
             if (hw_node_kind(part) == HW_N_BLOCK)
                 hw_execute(world, frame, part);
             else
-                hw_evaluate(world, frame, part);
+                evaluate_header(world, frame, child, part, NULL);
         }
         hw_rule_fallback(world, frame, child, first_record);
         merge(world, &after, &after_dead, &frame->now, frame->dead);
@@ -167,12 +169,15 @@ static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode
                     hw_execute(world, frame, piece);
                 } else if (hw_node_kind(piece) == HW_N_IF_CLAUSE) {
                     TSNode guard = hw_node_child(piece, 0);
-                    hw_truth(world, frame, guard, hw_evaluate(world, frame, guard), "case guard");
+                    evaluate_header(world, frame, part, guard, "case guard");
                 } else {
                     TSNode value = hw_node_child(piece, 0);
                     enum hw_node kind = hw_node_kind(value);
+                    TSNode around = world->statement;
+                    world->statement = part;
                     if (kind == HW_N_INTEGER || kind == HW_N_FLOAT || kind == HW_N_STRING)
                         hw_truth(world, frame, value, subject, "case");
+                    world->statement = around;
                 }
             }
             merge(world, &after, &after_dead, &frame->now, frame->dead);
@@ -374,7 +379,7 @@ static void execute_failing(struct hw_world *world, struct hw_frame *frame, TSNo
     world->recording = recording;
 }
 
-static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
+static void execute_statement(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode child, definition;
     switch (hw_node_kind(node)) {
@@ -459,6 +464,27 @@ static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
         hw_evaluate(world, frame, node);
         break;
     }
+}
+
+static void execute(struct hw_world *world, struct hw_frame *frame, TSNode node)
+{
+    TSNode around = world->statement;
+    world->statement = hw_node_kind(node) == HW_N_DECORATED ? (TSNode){0} : node;
+    execute_statement(world, frame, node);
+    world->statement = around;
+}
+
+/* Evaluates what stands in the header of a clause: an elif, a case, an except. */
+static hw_val evaluate_header(struct hw_world *world, struct hw_frame *frame, TSNode clause, TSNode expression,
+                              const char *reader)
+{
+    TSNode around = world->statement;
+    world->statement = clause;
+    hw_val value = hw_evaluate(world, frame, expression);
+    if (reader)
+        hw_truth(world, frame, expression, value, reader);
+    world->statement = around;
+    return value;
 }
 
 void hw_execute(struct hw_world *world, struct hw_frame *frame, TSNode block)

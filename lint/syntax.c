@@ -137,22 +137,26 @@ static void header_rows(TSNode node, uint32_t *first, uint32_t *last)
     }
 }
 
+void hw_node_rows(TSNode statement, uint32_t *first, uint32_t *last)
+{
+    if (is_compound(hw_node_kind(statement))) {
+        header_rows(statement, first, last);
+        return;
+    }
+    *first = ts_node_start_point(statement).row + 1;
+    *last = ts_node_end_point(statement).row + 1;
+}
+
 void hw_node_statement(TSNode node, uint32_t *first, uint32_t *last)
 {
     for (TSNode at = node; !ts_node_is_null(at); at = ts_node_parent(at)) {
         enum hw_node kind = hw_node_kind(at);
-        if (is_simple(kind)) {
-            *first = ts_node_start_point(at).row + 1;
-            *last = ts_node_end_point(at).row + 1;
-            return;
-        }
-        if (is_compound(kind)) {
-            header_rows(at, first, last);
+        if (is_simple(kind) || is_compound(kind)) {
+            hw_node_rows(at, first, last);
             return;
         }
     }
-    *first = ts_node_start_point(node).row + 1;
-    *last = ts_node_end_point(node).row + 1;
+    hw_node_rows(node, first, last);
 }
 
 bool hw_node_statement_at(TSNode root, uint32_t row, uint32_t *first, uint32_t *last)

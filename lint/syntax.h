@@ -181,6 +181,9 @@ uint32_t hw_node_children(TSNode node);
  * node stands in its header. */
 void hw_node_statement(TSNode node, uint32_t *first, uint32_t *last);
 
+/* The same rows of a statement node itself. */
+void hw_node_rows(TSNode statement, uint32_t *first, uint32_t *last);
+
 /* The statement on a 1-based row, innermost first; false on a row without code. */
 bool hw_node_statement_at(TSNode root, uint32_t row, uint32_t *first, uint32_t *last);
 

@@ -127,6 +127,7 @@ struct hw_record {
 struct hw_path_entry;
 struct hw_value_entry;
 struct hw_key;
+struct hw_record_key;
 
 struct hw_world {
     struct hw_arena *arena;
@@ -153,8 +154,10 @@ struct hw_world {
     uint32_t generation;
     bool hot, recording;
     struct hw_root *root; /* the hook being analysed */
+    TSNode statement;     /* being executed; null: look it up (finding a parent is linear in its siblings) */
 
     struct hw_key *keys; /* metrics that classes declare and record: rules/HW301.c */
+    struct hw_record_key *record_keys;
     struct hw_record *records;
     size_t record_count, record_room;
     const struct hw_lint_options *options;

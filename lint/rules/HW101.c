@@ -7,18 +7,22 @@
 /* `int(x.max()) + 1`: a count that somebody else knows is asked of the device. */
 const char *hw_scalar_remark(const struct hw_site *site)
 {
-    TSNode argument = hw_node_child(hw_node_field(site->call, HW_F_ARGUMENTS), 0), sum = ts_node_parent(site->call);
+    TSNode argument = hw_node_child(hw_node_field(site->call, HW_F_ARGUMENTS), 0);
     const char *source = site->frame->module->source->text;
     if (hw_node_kind(site->callee) == HW_N_ATTRIBUTE) /* x.max().item() + 1 */
         argument = hw_node_field(site->callee, HW_F_OBJECT);
-    if (hw_node_kind(argument) != HW_N_CALL || hw_node_kind(sum) != HW_N_BINARY)
+    if (hw_node_kind(argument) != HW_N_CALL)
         return "";
-    TSNode method = hw_node_field(hw_node_field(argument, HW_F_FUNCTION), HW_F_ATTRIBUTE), one = hw_node_field(sum, HW_F_RIGHT);
+    TSNode method = hw_node_field(hw_node_field(argument, HW_F_FUNCTION), HW_F_ATTRIBUTE);
     uint32_t start = ts_node_is_null(method) ? 0 : ts_node_start_byte(method);
     bool is_max = start && (!strncmp(source + start, "max(", 4) || !strncmp(source + start, "amax(", 5));
+    TSNode sum = is_max ? ts_node_parent(site->call) : (TSNode){0}; /* linear in the siblings: asked last */
+    if (hw_node_kind(sum) != HW_N_BINARY)
+        return "";
+    TSNode one = hw_node_field(sum, HW_F_RIGHT);
     bool plus_one = hw_node_kind(one) == HW_N_INTEGER && ts_node_end_byte(one) - ts_node_start_byte(one) == 1 &&
                     source[ts_node_start_byte(one)] == '1';
-    return is_max && plus_one ? "; it re-discovers a count that the module knows: pass it in" : "";
+    return plus_one ? "; it re-discovers a count that the module knows: pass it in" : "";
 }
 
 static bool is_scalar(hw_val value)
