@@ -148,7 +148,8 @@ def missing():
         torch.cuda.synchronize()
         open(said + ".done", "w").close()
     wait_for_file(said + ".done")
-    print(f"rank {rank} went on", flush=True)
+    sys.stdout.write(f"rank {rank} went on\n")
+    sys.stdout.flush()
     os._exit(0)  # what was aborted cannot be destroyed
 
 
@@ -164,4 +165,4 @@ def wait_for_file(path):
 
 
 globals()[sys.argv[1]]()
-print(f"rank {rank} {sys.argv[1]}")
+sys.stdout.write(f"rank {rank} {sys.argv[1]}\n")  # in one piece
