@@ -1,4 +1,5 @@
-/* Memory for programs that run once: an arena that lives as long as the run, and interned strings, so that names compare by pointer. */
+/* Memory for programs that run once: an arena that lives as long as the run, and interned strings, which compare by
+ * pointer. */
 #ifndef HW_CORE_MEMORY_H
 #define HW_CORE_MEMORY_H
 
