@@ -31,9 +31,9 @@ struct hw_finding {
     struct hw_position end;    /* just after the expression */
     uint32_t statement_first;  /* rows of the whole statement: report joins run-time lines with them */
     uint32_t statement_last;
-    const char *hook;          /* qualified name of the hook root that reaches the line */
-    const char *allowed;       /* reason of the directive that allows it, else NULL */
-    const char *hint;          /* what to do instead, else NULL */
+    const char *hook;              /* qualified name of the hook root that reaches the line */
+    const char *allowed;           /* reason of the directive that allows it, else NULL */
+    const char *hint;              /* what to do instead, else NULL */
     const struct hw_step *witness; /* the root first, then each call down to the line */
     size_t witness_count;
 };
@@ -59,8 +59,8 @@ struct hw_sink;
 struct hw_sink_options {
     enum hw_format format;
     FILE *out;
-    bool color;           /* ANSI colours in text */
-    const char *base_dir; /* text and SARIF show paths relative to it; NULL: the current directory */
+    bool color;                   /* ANSI colours in text */
+    const char *base_dir;         /* text and SARIF show paths relative to it; NULL: the current directory */
     const char *overlay_filename; /* not NULL: the text of this file is overlay_text, not what is on the disk */
     const char *overlay_text;
     size_t overlay_size;

@@ -7,12 +7,12 @@
 enum hw_severity { HW_SEVERITY_NOTE, HW_SEVERITY_WARNING, HW_SEVERITY_ERROR };
 
 struct hw_rule {
-    int number;             /* 101 */
-    const char *code;       /* "HW101" */
-    const char *name;       /* "host-scalar-read" */
+    int number;       /* 101 */
+    const char *code; /* "HW101" */
+    const char *name; /* "host-scalar-read" */
     enum hw_severity severity;
-    const char *where;      /* letters of L (lint), R (run time), M (monitor runtime) */
-    const char *summary;    /* a verb phrase that completes "this line ..." */
+    const char *where;   /* letters of L (lint), R (run time), M (monitor runtime) */
+    const char *summary; /* a verb phrase that completes "this line ..." */
 };
 
 extern const struct hw_rule hw_rules[];
