@@ -261,7 +261,8 @@ static void compare(struct doctor *d, const struct hw_elf *torch, size_t torch_c
             if (is_cuda(soname) && !simulated(sim, sim_count, soname) && !has_name(&said, soname)) {
                 say(d, BAD, "simulated stack", "%s: no such library is simulated", soname);
                 add_name(&said, soname);
-                qsort(said.list, said.count, sizeof *said.list, by_text);
+                if (said.count)
+                    qsort(said.list, said.count, sizeof *said.list, by_text);
             }
         }
         for (size_t k = 0; k < torch[i].symbol_count; k++) {
@@ -275,7 +276,8 @@ static void compare(struct doctor *d, const struct hw_elf *torch, size_t torch_c
             say(d, BAD, "simulated stack", "%s%s%s: torch asks for it, it is not there", s->name, *s->version ? "@" : "",
                 s->version);
             add_name(&said, s->name);
-            qsort(said.list, said.count, sizeof *said.list, by_text);
+            if (said.count)
+                qsort(said.list, said.count, sizeof *said.list, by_text);
         }
     }
     if (!asked)
