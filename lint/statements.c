@@ -506,11 +506,12 @@ static void assign_many(struct hw_world *world, struct hw_frame *frame, TSNode t
     size_t position = 0;
     HW_EACH_CHILD (target, targets) {
         hw_val part = NULL;
-        for (size_t i = 0; i < hw_value_count(value); i++) {
+        size_t i = 0;
+        do { /* a value has one alternative at least */
             hw_val one = hw_value_at(value, i);
             bool known = one->kind == HW_TUPLE && position < one->count;
             part = hw_value_join(world, part, known ? one->items[position] : hw_value_element(world, one));
-        }
+        } while (++i < hw_value_count(value));
         if (hw_node_kind(target) == HW_N_LIST_SPLAT_PATTERN)
             part = hw_value_list(world, hw_value_element(world, value));
         hw_assign(world, frame, target, part, false);
