@@ -292,8 +292,7 @@ static int set_simulation(const struct run *run, const char *libraries)
         free(entries[i]);
     }
     free(entries);
-    snprintf(path, sizeof path, "%s/python", sim);
-    if (status || extend("LD_LIBRARY_PATH", sim, true) || extend("PYTHONPATH", path, true))
+    if (status || extend("LD_LIBRARY_PATH", sim, true))
         return 2;
     if (run->devices)
         setenv("HOOKWATCH_SIM_DEVICES", run->devices, 1);

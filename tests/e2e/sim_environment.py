@@ -14,7 +14,6 @@ def environment(build, values=True, **settings):
     env.update(
         LD_PRELOAD=":".join(preload),
         LD_LIBRARY_PATH=str(sim),
-        PYTHONPATH=str(sim / "python"),
         PYTHONDONTWRITEBYTECODE="1",
         HOOKWATCH_SIM_VALUES="1" if values else "0",
         OMP_NUM_THREADS="1",

@@ -53,30 +53,8 @@ def test_mode_says_what_is_active(build, torch_python):
         assert run(build, torch_python, *options, "-c", MODE).stdout == "3\n"
 
 
-def test_the_users_sitecustomize_runs_too(build, torch_python, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = 5\n")
-    sim = f"{build}/lib/sim/python"
-    code = "import sys, sitecustomize; print(mine, sitecustomize.__file__, sys.meta_path[0].__name__)"
-    for path in (f"{sim}:{tmp_path}", f"{sim}::{tmp_path}"):
-        done = run(build, torch_python, "-c", code, env={"PYTHONPATH": path})
-        assert done.stdout == f"5 {tmp_path}/sitecustomize.py _TorchFinder\n"
-
-
-def test_a_program_without_torch_is_left_alone(build, torch_python):
-    code = "import sys; print([m for m in sys.modules if 'torch' in m or 'hookwatch' in m], len(sys.meta_path))"
-    modules, finders = run(build, torch_python, "-c", code, env={"PYTHONPATH": ""}).stdout.split("] ")
-    assert run(build, torch_python, "-c", code).stdout == f"{modules}] {int(finders) + 1}\n"
-
-
 def test_a_script_may_end_with_backward(build, torch_python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import torch; torch.nn.Linear(8, 8).cuda()(torch.ones(8, 8, device='cuda')).sum().backward()\n")
     for values in (True, False, False):
         assert run(build, torch_python, script, values=values).stderr == ""
-
-
-def test_a_torch_that_cannot_be_imported_fails_as_ever(build, torch_python, tmp_path):
-    (tmp_path / "torch.py").write_text("raise ImportError('no torch today')\n")
-    env = {"PYTHONPATH": f"{build}/lib/sim/python:{tmp_path}"}
-    done = run(build, torch_python, "-c", "import torch", status=1, env=env)
-    assert done.stderr.splitlines()[-1] == "ImportError: no torch today"
