@@ -14,6 +14,8 @@ VERSION := $(shell cat VERSION)
 WARN    = -Wall -Wextra -Wconversion -Werror
 CFLAGS ?= -O2 -g
 BASE    = -std=gnu11 -fPIC -fvisibility=hidden $(CFLAGS) -I. -I$(B)/gen -MMD -MP -DHW_VERSION='"$(VERSION)"'
+# Where the pages of docs/rules are published, with a final slash; empty: findings carry no link, `explain` prints the page.
+DOCS_URL ?=
 ifeq ($(SAN),1)
 BASE   += -fsanitize=address,undefined -fno-omit-frame-pointer
 SANLD   = -fsanitize=address,undefined
@@ -25,9 +27,9 @@ all: $(B)/bin/hookwatch $(B)/lib/libhookwatch.so sim python
 
 # ---- third-party sources: fetched once, checked by SHA-256, compiled without our warnings ----
 TP  = $(B)/third_party
-TPO = $(TP)/tree-sitter.o $(TP)/parser.o $(TP)/scanner.o $(TP)/yyjson.o
+TPO = $(TP)/tree-sitter.o $(TP)/parser.o $(TP)/scanner.o $(TP)/toml-parser.o $(TP)/toml-scanner.o $(TP)/yyjson.o
 $(TP)/.stamp: third_party/sources.txt scripts/fetch-sources
-	$(call say,FETCH,tree-sitter tree-sitter-python yyjson)
+	$(call say,FETCH,tree-sitter tree-sitter-python tree-sitter-toml yyjson)
 	$(Q)scripts/fetch-sources $(TP) && touch $@
 $(TP)/tree-sitter.o: $(TP)/.stamp
 	$(call say,CC,$@)
@@ -35,6 +37,9 @@ $(TP)/tree-sitter.o: $(TP)/.stamp
 $(TP)/parser.o $(TP)/scanner.o: $(TP)/%.o: $(TP)/.stamp
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=c11 -O2 -fPIC -w -I$(TP)/include -c $(TP)/tree-sitter-python/src/$*.c -o $@
+$(TP)/toml-parser.o $(TP)/toml-scanner.o: $(TP)/toml-%.o: $(TP)/.stamp
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c11 -O2 -fPIC -w -I$(TP)/include -c $(TP)/tree-sitter-toml/src/$*.c -o $@
 $(TP)/yyjson.o: $(TP)/.stamp
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=c11 -O2 -fPIC -w -c $(TP)/yyjson/yyjson/yyjson.c -o $@
@@ -52,6 +57,11 @@ SHIM_OBJ = $(patsubst %.c,$(B)/shim/%.o,$(SHIM))
 $(B)/obj/%.o: %.c $(TP)/.stamp
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE) $(WARN) -isystem $(TP)/include -isystem third_party -c $< -o $@
+$(B)/gen/rule_pages.inc: scripts/embed-pages $(wildcard docs/rules/HW*.md)
+	$(Q)mkdir -p $(@D) && scripts/embed-pages $(wildcard docs/rules/HW*.md) >$@.new && mv $@.new $@
+$(B)/obj/core/rules.o: $(B)/gen/rule_pages.inc
+$(B)/tidy/core/rules.ok: $(B)/gen/rule_pages.inc
+$(B)/obj/core/rules.o: BASE += -DHW_DOCS_URL='"$(DOCS_URL)"'
 # The shim is preloaded into other people's processes: libc only, no sanitizer, small initial-exec TLS.
 $(B)/shim/%.o: %.c
 	$(call say,CC,$<)

@@ -8,6 +8,7 @@
 
 /* argv[0] is the command's name; the status is 0 nothing to report, 1 findings, 2 could not do its work. */
 int hw_cmd_lint(int argc, char **argv);
+int hw_cmd_explain(int argc, char **argv);
 int hw_cmd_run(int argc, char **argv);
 int hw_cmd_report(int argc, char **argv);
 int hw_cmd_doctor(int argc, char **argv);

@@ -2,13 +2,18 @@
 #include "cli/cli.h"
 
 #include "core/finding.h"
+#include "lint/fixes.h"
 #include "lint/lint.h"
+#include "lint/settings.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <yyjson.h>
 
 static const char usage[] =
     "usage: hookwatch lint [options] [PATH...]\n"
@@ -21,6 +26,12 @@ static const char usage[] =
     "      --select CODES           report only these codes or prefixes (HW1,HW201)\n"
     "      --ignore CODES           leave these codes or prefixes out\n"
     "      --show-allowed           also show what a directive allows, with its reason\n"
+    "      --fix                    change the files: the safe subset only, see below\n"
+    "      --diff                   show what --fix would change, and change nothing\n"
+    "      --config FILE            read this configuration; default: the nearest hookwatch.toml, or pyproject.toml with\n"
+    "                               [tool.hookwatch], above each file\n"
+    "      --show-settings          print the settings that the first PATH gets, as JSON\n"
+    "      --force-exclude          leave out what the configuration excludes even if it is named\n"
     "      --stdin-filename FILE    name of the file read from standard input\n"
     "      --exit-zero              exit 0 even if there are findings\n"
     "      --no-cache               analyse afresh; there is no cache yet, so this changes nothing\n"
@@ -28,10 +39,27 @@ static const char usage[] =
     "      --color WHEN             auto (default), always, never\n"
     "  -h, --help                   show this text\n"
     "\n"
+    "The project around the PATHs (the nearest configuration, else the repository) is read too: findings are reported in\n"
+    "the files named, and in helpers that their hooks reach. --fix turns a comment above a collective into a directive,\n"
+    "and records x.sum() instead of x.sum().item().\n"
     "Exit status: 0 nothing to report, 1 findings (notes and allowed ones do not count), 2 could not do its work.\n"
     "Allow one line with a reason: # hookwatch: allow HW201 -- reason\n";
 
-enum { OPT_FORMAT = 256, OPT_SELECT, OPT_IGNORE, OPT_SHOW_ALLOWED, OPT_STDIN, OPT_EXIT_ZERO, OPT_PROMISED, OPT_COLOR };
+enum {
+    OPT_FORMAT = 256,
+    OPT_SELECT,
+    OPT_IGNORE,
+    OPT_SHOW_ALLOWED,
+    OPT_STDIN,
+    OPT_EXIT_ZERO,
+    OPT_PROMISED,
+    OPT_COLOR,
+    OPT_FIX,
+    OPT_DIFF,
+    OPT_CONFIG,
+    OPT_SHOW_SETTINGS,
+    OPT_FORCE_EXCLUDE
+};
 
 static const struct option options[] = {
     {"output-format", required_argument, NULL, OPT_FORMAT},
@@ -39,6 +67,11 @@ static const struct option options[] = {
     {"select", required_argument, NULL, OPT_SELECT},
     {"ignore", required_argument, NULL, OPT_IGNORE},
     {"show-allowed", no_argument, NULL, OPT_SHOW_ALLOWED},
+    {"fix", no_argument, NULL, OPT_FIX},
+    {"diff", no_argument, NULL, OPT_DIFF},
+    {"config", required_argument, NULL, OPT_CONFIG},
+    {"show-settings", no_argument, NULL, OPT_SHOW_SETTINGS},
+    {"force-exclude", no_argument, NULL, OPT_FORCE_EXCLUDE},
     {"stdin-filename", required_argument, NULL, OPT_STDIN},
     {"exit-zero", no_argument, NULL, OPT_EXIT_ZERO},
     {"no-cache", no_argument, NULL, OPT_PROMISED},
@@ -55,7 +88,8 @@ struct arguments {
     const char *select[CODES], *ignore[CODES];
     const char *output_file;
     int format;
-    bool exit_zero;
+    bool exit_zero, show_settings;
+    int fix; /* OPT_FIX, OPT_DIFF or 0 */
     const char *color;
 };
 
@@ -108,6 +142,19 @@ static int parse(int argc, char **argv, struct arguments *args)
         case OPT_EXIT_ZERO:
             args->exit_zero = true;
             break;
+        case OPT_FIX:
+        case OPT_DIFF:
+            args->fix = option;
+            break;
+        case OPT_CONFIG:
+            args->lint.config = optarg;
+            break;
+        case OPT_SHOW_SETTINGS:
+            args->show_settings = true;
+            break;
+        case OPT_FORCE_EXCLUDE:
+            args->lint.force_exclude = true;
+            break;
         case OPT_PROMISED:
             break;
         case OPT_COLOR:
@@ -149,9 +196,60 @@ static char *read_stdin(size_t *size)
     return text;
 }
 
-static void emit(const struct hw_finding *finding, void *sink)
+/* Where findings go: what is fixed is not reported. */
+struct target {
+    struct hw_sink *sink;
+    struct hw_fixes *fixes; /* NULL: only report */
+    size_t fixed;           /* of those that would have failed */
+};
+
+static void emit(const struct hw_finding *finding, void *user)
 {
-    hw_sink_finding(sink, finding);
+    struct target *target = user;
+    if (target->fixes && finding->fix && !finding->allowed)
+        target->fixed += hw_fixes_add(target->fixes, finding) && finding->severity != HW_SEVERITY_NOTE;
+    else
+        hw_sink_finding(target->sink, finding);
+}
+
+/* The settings as the JSON that --show-settings prints. */
+static int show_settings(const struct arguments *args)
+{
+    struct hw_projects *projects = hw_projects_new(args->lint.config);
+    char *path = hw_lint_absolute(args->lint.path_count ? args->lint.paths[0] : args->lint.stdin_filename);
+    struct stat st;
+    const struct hw_settings *settings = NULL;
+    if (projects)
+        settings = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? hw_projects_of_directory(projects, path)
+                                                               : hw_projects_of_file(projects, path);
+    free(path);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, root, "file", settings ? settings->file : NULL);
+    for (size_t i = 0; settings && i < hw_setting_count; i++) {
+        const struct hw_setting *key = &hw_setting_keys[i];
+        const void *field = (const char *)settings + key->offset;
+        if (key->kind == HW_SETTING_CHOICE) {
+            yyjson_mut_obj_add_str(doc, root, key->key, key->words[*(const bool *)field]);
+        } else if (key->kind == HW_SETTING_CODES_BY_GLOB) {
+            const struct hw_glob_code_list *list = field;
+            yyjson_mut_val *table = yyjson_mut_obj_add_obj(doc, root, key->key);
+            for (size_t j = 0; j < list->count; j++)
+                yyjson_mut_obj_add_val(doc, table, list->items[j].glob,
+                                       yyjson_mut_arr_with_str(doc, list->items[j].codes.items, list->items[j].codes.count));
+        } else {
+            const struct hw_strings *list = field;
+            yyjson_mut_obj_add_val(doc, root, key->key, yyjson_mut_arr_with_str(doc, list->items, list->count));
+        }
+    }
+    char *text = settings ? yyjson_mut_val_write(root, YYJSON_WRITE_PRETTY, NULL) : NULL;
+    if (text)
+        puts(text);
+    free(text);
+    yyjson_mut_doc_free(doc);
+    if (projects)
+        hw_projects_free(projects);
+    return text ? 0 : 2;
 }
 
 static bool wants_color(const struct arguments *args, FILE *out)
@@ -176,7 +274,15 @@ static int lint(struct arguments *args, FILE *out, const char *overlay)
         return 2;
     }
     struct hw_lint_stats stats;
-    int status = hw_lint_run(&args->lint, emit, sink, &stats);
+    struct target target = {.sink = sink, .fixes = args->fix ? hw_fixes_new() : NULL};
+    int status = hw_lint_run(&args->lint, emit, &target, &stats);
+    if (status == 0 && args->fix == OPT_FIX)
+        status = hw_fixes_apply(target.fixes);
+    else if (status == 0 && args->fix == OPT_DIFF)
+        hw_fixes_show(target.fixes, out);
+    hw_fixes_free(target.fixes);
+    if (args->fix == OPT_FIX)
+        stats.findings -= target.fixed;
     if (status == 0 && args->format == HW_FORMAT_TEXT && stats.findings + stats.notes == 0)
         fprintf(out, "no findings: %zu hook%s in %zu file%s analysed\n", stats.hooks, stats.hooks == 1 ? "" : "s", stats.files,
                 stats.files == 1 ? "" : "s");
@@ -200,12 +306,18 @@ int hw_cmd_lint(int argc, char **argv)
     static const char *const here[] = {"."};
     args.lint.paths = optind < argc ? (const char *const *)(argv + optind) : here;
     args.lint.path_count = optind < argc ? (size_t)(argc - optind) : 1;
+    if (args.show_settings)
+        return show_settings(&args);
     args.lint.select = args.select;
     args.lint.ignore = args.ignore;
     char *text = NULL, *overlay = NULL;
     if (optind < argc && !strcmp(argv[optind], "-")) {
         if (argc - optind > 1) {
             fputs("hookwatch lint: `-` stands alone; give either standard input or paths\n", stderr);
+            return 2;
+        }
+        if (args.fix) {
+            fputs("hookwatch lint: standard input cannot be changed; give --fix and --diff paths\n", stderr);
             return 2;
         }
         text = read_stdin(&args.lint.stdin_size);

@@ -1,5 +1,6 @@
 /* `hookwatch COMMAND`: finds the command in one table and runs it. */
 #include "cli/cli.h"
+#include "core/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <yyjson.h>
 
 extern const TSLanguage *tree_sitter_python(void);
+extern const TSLanguage *tree_sitter_toml(void);
 
 static const struct {
     const char *name;
@@ -16,6 +18,7 @@ static const struct {
 } commands[] = {
     {"lint", hw_cmd_lint, "find what stalls the device inside hooks, before it runs"},
     {"run", hw_cmd_run, "run a training command and record every stall inside a hook"},
+    {"explain", hw_cmd_explain, "print a rule's page: what, why, wrong, right, how to allow"},
     {"report", hw_cmd_report, "merge the traces of a run and join them with lint's findings"},
     {"doctor", hw_cmd_doctor, "check this installation, this machine and its PyTorch"},
 };
@@ -36,47 +39,20 @@ static void print_help(FILE *out)
 
 static void print_version(void)
 {
-    printf("hookwatch %s\ntree-sitter 0.24.0 (language ABI %d), tree-sitter-python 0.23.6 (ABI %u), yyjson %s\n", HW_VERSION,
-           TREE_SITTER_LANGUAGE_VERSION, ts_language_version(tree_sitter_python()), YYJSON_VERSION_STRING);
-}
-
-/* Edits (insert, delete, replace, swap of neighbours) between two short words. */
-static size_t distance(const char *left, const char *right)
-{
-    enum { LONGEST = 24 };
-    size_t rows[LONGEST + 1][LONGEST + 1], n = strlen(left), m = strlen(right);
-    if (n > LONGEST || m > LONGEST)
-        return LONGEST;
-    for (size_t i = 0; i <= n; i++)
-        for (size_t j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = i + j;
-                continue;
-            }
-            size_t best = rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]);
-            if (rows[i - 1][j] + 1 < best)
-                best = rows[i - 1][j] + 1;
-            if (rows[i][j - 1] + 1 < best)
-                best = rows[i][j - 1] + 1;
-            if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] && rows[i - 2][j - 2] + 1 < best)
-                best = rows[i - 2][j - 2] + 1;
-            rows[i][j] = best;
-        }
-    return rows[n][m];
+    printf("hookwatch %s\ntree-sitter 0.24.0 (language ABI %d), tree-sitter-python 0.23.6 (ABI %u), tree-sitter-toml 0.7.0 "
+           "(ABI %u), yyjson %s\n",
+           HW_VERSION, TREE_SITTER_LANGUAGE_VERSION, ts_language_version(tree_sitter_python()),
+           ts_language_version(tree_sitter_toml()), YYJSON_VERSION_STRING);
 }
 
 static int unknown_command(const char *name)
 {
-    size_t nearest = 0, best = 99;
-    for (size_t i = 0; i < COMMANDS; i++) {
-        size_t edits = distance(name, commands[i].name);
-        if (edits < best) {
-            best = edits;
-            nearest = i;
-        }
-    }
-    if (best <= 2)
-        fprintf(stderr, "hookwatch: no command `%s`; did you mean `%s`?\n", name, commands[nearest].name);
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *nearest = hw_nearest(name, names, COMMANDS, 2);
+    if (nearest)
+        fprintf(stderr, "hookwatch: no command `%s`; did you mean `%s`?\n", name, nearest);
     else
         fprintf(stderr, "hookwatch: no command `%s`; `hookwatch --help` lists them\n", name);
     return 2;

@@ -21,6 +21,14 @@ struct hw_step {
     uint32_t row;
 };
 
+/* One replacement of text that keeps what the program computes. */
+struct hw_fix {
+    const char *message;           /* what it does, an imperative phrase */
+    const char *content;           /* what stands there afterwards */
+    uint32_t first, last;          /* bytes [first, last) of the file's text as UTF-8 without BOM */
+    struct hw_position start, end; /* the same as rows and columns */
+};
+
 /* All strings are borrowed for the duration of the call that receives the finding. */
 struct hw_finding {
     const struct hw_rule *rule;
@@ -33,6 +41,7 @@ struct hw_finding {
     uint32_t statement_last;
     const char *hook;              /* qualified name of the hook root that reaches the line */
     const char *allowed;           /* reason of the directive that allows it, else NULL */
+    const struct hw_fix *fix;      /* NULL: there is no safe one */
     const char *hint;              /* what to do instead, else NULL */
     const struct hw_step *witness; /* the root first, then each call down to the line */
     size_t witness_count;

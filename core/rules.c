@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HW_PAGE "https://hookwatch.readthedocs.io/rules/"
+/* The build says where the pages are published (DOCS_URL); by default nowhere. */
+#ifndef HW_DOCS_URL
+#define HW_DOCS_URL ""
+#endif
 
 #define HW_RULE(number, name, severity, where, summary) {number, "HW" #number, name, HW_SEVERITY_##severity, where, summary},
 const struct hw_rule hw_rules[] = {
@@ -12,11 +15,20 @@ const struct hw_rule hw_rules[] = {
 };
 #undef HW_RULE
 
-#define HW_RULE(number, name, severity, where, summary) HW_PAGE "HW" #number,
-static const char *const pages[] = {
+#define HW_RULE(number, name, severity, where, summary) HW_DOCS_URL "HW" #number,
+static const char *const urls[] = {
 #include "core/rules.def"
 };
 #undef HW_RULE
+
+static const struct {
+    int number;
+    const char *text;
+} pages[] = {
+#define HW_PAGE(number, text) {number, text},
+#include "rule_pages.inc"
+#undef HW_PAGE
+};
 
 const size_t hw_rules_count = sizeof hw_rules / sizeof *hw_rules;
 
@@ -43,5 +55,13 @@ const char *hw_severity_name(enum hw_severity severity)
 
 const char *hw_rule_url(const struct hw_rule *rule)
 {
-    return pages[rule - hw_rules];
+    return *HW_DOCS_URL ? urls[rule - hw_rules] : NULL;
+}
+
+const char *hw_rule_page(const struct hw_rule *rule)
+{
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (pages[i].number == rule->number)
+            return pages[i].text;
+    return NULL;
 }

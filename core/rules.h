@@ -25,7 +25,10 @@ const struct hw_rule *hw_rule_by_number(int number);
 /* "note", "warning" or "error". */
 const char *hw_severity_name(enum hw_severity severity);
 
-/* "https" address of the rule's page. Static storage, one per rule. */
+/* Address of the rule's page where this build's pages are published; NULL if they are not. Static storage. */
 const char *hw_rule_url(const struct hw_rule *rule);
+
+/* The rule's page, docs/rules/HWnnn.md, as Markdown. Every rule has one. */
+const char *hw_rule_page(const struct hw_rule *rule);
 
 #endif

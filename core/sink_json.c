@@ -12,6 +12,23 @@ static yyjson_mut_val *position(yyjson_mut_doc *doc, struct hw_position position
     return value;
 }
 
+/* In ruff's shape: what it does, and its one edit. */
+static void add_fix(yyjson_mut_doc *doc, yyjson_mut_val *value, const struct hw_finding *finding)
+{
+    const struct hw_fix *fix = finding->fix;
+    if (!fix) {
+        yyjson_mut_obj_add_null(doc, value, "fix");
+        return;
+    }
+    yyjson_mut_val *object = yyjson_mut_obj_add_obj(doc, value, "fix");
+    yyjson_mut_obj_add_str(doc, object, "applicability", "safe");
+    yyjson_mut_obj_add_str(doc, object, "message", fix->message);
+    yyjson_mut_val *edit = yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, object, "edits"));
+    yyjson_mut_obj_add_str(doc, edit, "content", fix->content);
+    yyjson_mut_obj_add_val(doc, edit, "location", position(doc, fix->start));
+    yyjson_mut_obj_add_val(doc, edit, "end_location", position(doc, fix->end));
+}
+
 static yyjson_mut_val *finding_value(yyjson_mut_doc *doc, const struct hw_finding *finding)
 {
     yyjson_mut_val *value = yyjson_mut_obj(doc);
@@ -22,8 +39,11 @@ static yyjson_mut_val *finding_value(yyjson_mut_doc *doc, const struct hw_findin
     yyjson_mut_obj_add_val(doc, value, "location", position(doc, finding->start));
     yyjson_mut_obj_add_val(doc, value, "end_location", position(doc, finding->end));
     yyjson_mut_obj_add_str(doc, value, "severity", hw_severity_name(finding->severity));
-    yyjson_mut_obj_add_str(doc, value, "url", hw_rule_url(finding->rule));
-    yyjson_mut_obj_add_null(doc, value, "fix");
+    if (hw_rule_url(finding->rule))
+        yyjson_mut_obj_add_str(doc, value, "url", hw_rule_url(finding->rule));
+    else
+        yyjson_mut_obj_add_null(doc, value, "url");
+    add_fix(doc, value, finding);
     if (finding->allowed)
         yyjson_mut_obj_add_str(doc, value, "allowed", finding->allowed);
     else

@@ -145,7 +145,11 @@ static yyjson_mut_val *rule_value(yyjson_mut_doc *doc, const struct hw_rule *rul
     yyjson_mut_obj_add_val(doc, value, "shortDescription", message(doc, rule->name));
     snprintf(full, sizeof full, "This line %s.", rule->summary);
     yyjson_mut_obj_add_val(doc, value, "fullDescription", message(doc, full));
-    yyjson_mut_obj_add_str(doc, value, "helpUri", hw_rule_url(rule));
+    if (hw_rule_url(rule))
+        yyjson_mut_obj_add_str(doc, value, "helpUri", hw_rule_url(rule));
+    yyjson_mut_val *help = yyjson_mut_obj_add_obj(doc, value, "help");
+    yyjson_mut_obj_add_str(doc, help, "text", hw_rule_page(rule));
+    yyjson_mut_obj_add_str(doc, help, "markdown", hw_rule_page(rule));
     yyjson_mut_val *configuration = yyjson_mut_obj_add_obj(doc, value, "defaultConfiguration");
     yyjson_mut_obj_add_str(doc, configuration, "level", hw_severity_name(rule->severity));
     return value;

@@ -254,7 +254,7 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     enum { PARAMETERS = 64 };
     struct hw_function *function = (struct hw_function *)(uintptr_t)callee->a;
     struct hw_frame *parent = (struct hw_frame *)(uintptr_t)callee->b;
-    if (world->hot && function->module->framework)
+    if (world->hot && (function->module->framework || hw_strings_match(&function->module->settings->cold, function->qualname)))
         return world->unknown;
     struct parameter parameters[PARAMETERS];
     hw_val values[PARAMETERS];
@@ -525,6 +525,8 @@ hw_val hw_call_node(struct hw_world *world, struct hw_frame *frame, TSNode node)
     if (hw_node_kind(callee) != HW_N_ATTRIBUTE) {
         hw_val function = hw_evaluate(world, frame, callee);
         evaluate_arguments(world, frame, hw_node_field(node, HW_F_ARGUMENTS), &args);
+        if (frame->module->settings->wrappers.count)
+            hw_wrapper_call(world, &site, hw_node_text(world, frame->module, callee), &args);
         return hw_call(world, &site, function, &args);
     }
     TSNode container = hw_node_field(callee, HW_F_OBJECT);
@@ -532,6 +534,8 @@ hw_val hw_call_node(struct hw_world *world, struct hw_frame *frame, TSNode node)
     const char *name = hw_node_text(world, frame->module, site.token);
     hw_val object = hw_evaluate(world, frame, container), value = NULL;
     evaluate_arguments(world, frame, hw_node_field(node, HW_F_ARGUMENTS), &args);
+    if (frame->module->settings->wrappers.count)
+        hw_wrapper_call(world, &site, hw_node_text(world, frame->module, callee), &args);
     for (size_t i = 0; i < hw_value_count(object); i++)
         hw_schema_call(world, &site, hw_value_at(object, i), name, &args);
     for (size_t i = 0; i < hw_value_count(object); i++)

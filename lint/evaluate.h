@@ -52,6 +52,8 @@ hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val
                       struct hw_args *args);
 
 /* roots.c */
+/* A call of a function that the settings name as a wrapper: what it is handed are hooks. */
+void hw_wrapper_call(struct hw_world *world, const struct hw_site *site, const char *name, const struct hw_args *args);
 bool hw_register(struct hw_world *world, const struct hw_site *site, const char *function, struct hw_args *args);
 void hw_root_add(struct hw_world *world, hw_val function, const char *parameters, bool by_name);
 void hw_pending_add(struct hw_world *world, hw_val function, struct hw_class *self);

@@ -119,6 +119,7 @@ void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum 
     else
         hw_node_statement(token, &finding->statement_first, &finding->statement_last);
     add_witness(world, finding, finding->start.row);
+    record->hook_module = world->hop_count ? world->hops[0].function->module : NULL;
 }
 
 void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule)
@@ -208,10 +209,31 @@ static bool matches(const char *const *prefixes, size_t count, const char *code)
     return false;
 }
 
-static bool is_selected(const struct hw_lint_options *options, const char *code)
+static bool lists(const struct hw_strings *list, const char *code)
 {
-    return (!options->select_count || matches(options->select, options->select_count, code)) &&
-           !matches(options->ignore, options->ignore_count, code);
+    return matches(list->items, list->count, code);
+}
+
+/* The command line's choice of codes stands in for the configuration's. */
+static bool is_selected(const struct hw_lint_options *options, const struct hw_module *module, const char *code)
+{
+    const struct hw_settings *settings = module->settings;
+    if (options->select_count ? !matches(options->select, options->select_count, code)
+                              : settings->select.count && !lists(&settings->select, code))
+        return false;
+    if (options->ignore_count ? matches(options->ignore, options->ignore_count, code) : lists(&settings->ignore, code))
+        return false;
+    for (size_t i = 0; i < settings->per_file_ignores.count; i++)
+        if (lists(&settings->per_file_ignores.items[i].codes, code) &&
+            hw_settings_cover(settings, settings->per_file_ignores.items[i].glob, module->path))
+            return false;
+    return true;
+}
+
+/* In a file that was named, or reached by a hook in one. */
+static bool is_asked_for(const struct hw_record *record)
+{
+    return record->module->named || (record->hook_module && record->hook_module->named);
 }
 
 void hw_findings_emit(struct hw_world *world, void (*emit)(const struct hw_finding *, void *), void *user,
@@ -219,13 +241,13 @@ void hw_findings_emit(struct hw_world *world, void (*emit)(const struct hw_findi
 {
     bind_directives(world);
     for (struct hw_module *module = world->modules; module; module = module->next)
-        if (module->linted)
+        if (module->named)
             hw_rule_directives(world, module);
     if (world->record_count)
         qsort(world->records, world->record_count, sizeof *world->records, by_place);
     for (size_t i = 0; i < world->record_count; i++) {
         struct hw_finding *finding = &world->records[i].finding;
-        if (!is_selected(world->options, finding->rule->code))
+        if (!is_asked_for(&world->records[i]) || !is_selected(world->options, world->records[i].module, finding->rule->code))
             continue;
         if (world->records[i].module->relaxed)
             finding->severity = HW_SEVERITY_NOTE;

@@ -28,7 +28,8 @@ static void take(struct hw_world *world, const struct hw_file *file, struct hw_t
 {
     struct hw_module *module = hw_module_add(world, file->path, text);
     module->linted = true;
-    module->relaxed = hw_project_is_relaxed(file->path, file->argument);
+    module->named = file->named;
+    module->relaxed = hw_project_is_relaxed(file->path, file->argument, module->settings);
 }
 
 static int read_files(struct hw_world *world, const struct hw_files *files, struct plain **plain, size_t *plain_count)
@@ -36,16 +37,24 @@ static int read_files(struct hw_world *world, const struct hw_files *files, stru
     *plain = hw_alloc((files->count + 1) * sizeof **plain);
     *plain_count = 0;
     for (size_t i = 0; i < files->count; i++) {
-        struct hw_text *text = hw_text_read(files->items[i].path);
-        if (!text) {
-            fprintf(stderr, "hookwatch: %s: %s; make it readable or leave it out\n", files->items[i].path, strerror(errno));
+        const struct hw_file *file = &files->items[i];
+        struct hw_text *text = hw_text_read(file->path);
+        const struct hw_settings *settings = hw_projects_of_file(world->projects, file->path);
+        if (!settings) {
+            hw_text_free(text);
             return -1;
         }
-        if (mentions(text, "hook")) {
-            take(world, &files->items[i], text);
+        if (!text && (!file->named || (errno == ENOENT && strcmp(file->path, file->argument) != 0)))
+            continue; /* not asked for, or gone since the directory was read */
+        if (!text) {
+            fprintf(stderr, "hookwatch: %s: %s; make it readable or leave it out\n", file->path, strerror(errno));
+            return -1;
+        }
+        if (hw_project_may_be_hot(text->text, text->size, settings)) {
+            take(world, file, text);
         } else {
             hw_text_free(text);
-            (*plain)[(*plain_count)++] = (struct plain){&files->items[i], false};
+            (*plain)[(*plain_count)++] = (struct plain){file, false};
         }
     }
     return 0;
@@ -84,6 +93,18 @@ static bool take_carried(struct hw_world *world, struct plain *plain, size_t cou
     return any;
 }
 
+/* A file of the project that was read because something imports it. */
+static void mark_imported(struct hw_world *world, const struct plain *plain, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct hw_module *module = hw_module_known(world, plain[i].file->path);
+        if (!module)
+            continue;
+        module->named = plain[i].file->named;
+        module->relaxed = hw_project_is_relaxed(module->path, plain[i].file->argument, module->settings);
+    }
+}
+
 static const struct hw_function *function_of(hw_val value)
 {
     while (value->kind == HW_PARTIAL)
@@ -99,13 +120,15 @@ static const struct hw_module *module_of(hw_val value)
     return value->kind == HW_INSTANCE ? ((const struct hw_class *)value->a)->module : NULL;
 }
 
-/* Product code first, then tests, each by file and place: what both reach is the product's. */
+/* Named files first, product code before tests, each by file and place: what several reach is the first one's. */
 static int by_place(const void *left, const void *right)
 {
     const struct hw_root *a = left, *b = right;
     const struct hw_module *m = module_of(a->function), *n = module_of(b->function);
     if (!m || !n)
         return (m != NULL) - (n != NULL);
+    if (m->named != n->named)
+        return n->named - m->named;
     if (m->relaxed != n->relaxed)
         return m->relaxed - n->relaxed;
     int order = strcmp(m->path, n->path);
@@ -142,7 +165,7 @@ static void run_hooks(struct hw_world *world, bool recording, struct hw_lint_sta
         world->hop_count = 0;
         world->nesting = 0;
         hw_invoke_root(world, &root);
-        if (recording)
+        if (recording && module->named)
             stats->hooks++;
     }
     world->root = NULL;
@@ -153,15 +176,17 @@ static int lint(struct hw_world *world, const struct hw_lint_options *options, s
 {
     struct plain *plain = NULL;
     size_t plain_count = 0;
-    if (hw_discover(options->paths, options->path_count, files) < 0)
+    if (hw_discover(options->paths, options->path_count, options->stdin_filename, world->projects, options->force_exclude,
+                    files) < 0)
         return -1;
     if (options->stdin_filename) {
         const char *path = options->stdin_filename;
-        struct hw_file file = {(char *)(uintptr_t)path, path};
+        struct hw_file file = {(char *)(uintptr_t)path, path, true};
         take(world, &file, hw_text_from_bytes(path, options->stdin_text, options->stdin_size));
         stats->files++;
     }
-    stats->files += files->count;
+    for (size_t i = 0; i < files->count; i++)
+        stats->files += files->items[i].named;
     int status = read_files(world, files, &plain, &plain_count);
     if (status == 0) {
         do
@@ -169,13 +194,18 @@ static int lint(struct hw_world *world, const struct hw_lint_options *options, s
         while (take_carried(world, plain, plain_count));
         run_cold(world); /* again, now that every attribute of self is known */
         run_hooks(world, false, stats);
+        mark_imported(world, plain, plain_count);
         run_hooks(world, true, stats);
+        mark_imported(world, plain, plain_count); /* imports that only the last pass met */
         for (struct hw_module *module = world->modules; module; module = module->next)
-            if (module->linted) {
+            if (module->named) {
                 hw_rule_unread(world, module);
                 hw_rule_chunks(world, module);
             }
-        hw_findings_emit(world, emit, user, stats);
+        if (world->broken)
+            status = -1;
+        else
+            hw_findings_emit(world, emit, user, stats);
     }
     free(plain);
     return status;
@@ -201,10 +231,14 @@ int hw_lint_run(const struct hw_lint_options *options, void (*emit)(const struct
     stats = stats ? stats : &unused;
     *stats = (struct hw_lint_stats){0};
     struct hw_files files = {0};
-    struct hw_world *world = hw_world_new(options);
+    struct hw_projects *projects = hw_projects_new(options->config);
+    if (!projects)
+        return -1;
+    struct hw_world *world = hw_world_new(options, projects);
     int status = lint(world, options, &files, emit, user, stats);
     hw_world_free(world);
     hw_discover_free(&files);
+    hw_projects_free(projects);
     return status;
 }
 

@@ -8,10 +8,12 @@ struct hw_lint_options {
     const char *const *paths; /* files and directories, as given on the command line */
     size_t path_count;
     bool show_allowed;         /* also report findings that a directive allows (finding.allowed is set) */
-    const char *const *select; /* codes or their prefixes (HW1, HW201) to report; none: all */
+    const char *const *select; /* codes or their prefixes (HW1, HW201) to report; none: those of the configuration, else all */
     size_t select_count;
-    const char *const *ignore; /* the same, left out */
+    const char *const *ignore; /* the same, left out; none: those of the configuration */
     size_t ignore_count;
+    const char *config;         /* a file that settles everything; NULL: the nearest configuration above each file */
+    bool force_exclude;         /* leave out what the configuration excludes even if it is named */
     const char *stdin_filename; /* absolute; not NULL: lint stdin_text under this name too */
     const char *stdin_text;
     size_t stdin_size;

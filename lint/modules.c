@@ -31,13 +31,14 @@ const char *hw_node_text(struct hw_world *world, struct hw_module *module, TSNod
     return hw_arena_intern(world->arena, module->source->text + start, end - start);
 }
 
-struct hw_world *hw_world_new(const struct hw_lint_options *options)
+struct hw_world *hw_world_new(const struct hw_lint_options *options, struct hw_projects *projects)
 {
     struct hw_world *world = hw_alloc(sizeof *world);
     memset(world, 0, sizeof *world);
     world->arena = hw_arena_new();
     world->modules_tail = &world->modules;
     world->options = options;
+    world->projects = projects;
     world->unknown = hw_value_simple(world, HW_UNKNOWN, 0, NULL);
     world->none = hw_value_simple(world, HW_NONE, 0, NULL);
     world->host = hw_value_simple(world, HW_HOST, 0, NULL);
@@ -148,6 +149,11 @@ static void package_of(struct hw_world *world, const char *path, char *root, con
     *name = hw_intern(world, dotted);
 }
 
+struct hw_module *hw_module_known(struct hw_world *world, const char *path)
+{
+    return table_find(world->by_path, hw_intern(world, path));
+}
+
 struct hw_module *hw_module_add(struct hw_world *world, const char *path, struct hw_text *source)
 {
     path = hw_intern(world, path);
@@ -159,10 +165,18 @@ struct hw_module *hw_module_add(struct hw_world *world, const char *path, struct
     module = hw_arena_alloc(world->arena, sizeof *module);
     module->path = path;
     module->source = source;
-    module->framework = hw_project_is_framework(path);
+    module->settings = hw_projects_of_file(world->projects, path);
+    if (!module->settings) { /* it has been said; the run ends without findings */
+        world->broken = true;
+        module->settings = hw_projects_defaults(world->projects);
+    }
+    module->framework = hw_project_is_framework(path, module->settings);
     char root[PATH_MAX];
     package_of(world, path, root, &module->name);
     add_search(world, root);
+    for (size_t i = 0; i < module->settings->python_path.count; i++)
+        add_search(world,
+                   hw_arena_format(world->arena, "%s/%s", module->settings->root, module->settings->python_path.items[i]));
     table_add(&world->by_path, path, module);
     *world->modules_tail = module;
     world->modules_tail = &module->next;

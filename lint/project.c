@@ -1,4 +1,5 @@
-/* Framework, test and documentation files by their paths. */
+/* Framework, test and documentation files by their paths, and which files are worth a look. */
+#define _GNU_SOURCE
 #include "lint/project.h"
 
 #include <limits.h>
@@ -7,7 +8,20 @@
 
 #include "core/glob.h"
 
-bool hw_project_is_framework(const char *path)
+/* A package name covers every directory of that name; what has a slash or a star is a path glob. */
+static bool is_configured(const char *framework, const char *path)
+{
+    char glob[PATH_MAX];
+    if (strpbrk(framework, "/*"))
+        return hw_glob_match(framework, path);
+    if (snprintf(glob, sizeof glob, "*/%s/*", framework) >= (int)sizeof glob)
+        return false;
+    for (char *p = glob; *p; p++)
+        *p = *p == '.' ? '/' : *p;
+    return hw_glob_match(glob, path);
+}
+
+bool hw_project_is_framework(const char *path, const struct hw_settings *settings)
 {
     static const char *const packages[] = {
 #define HW_FRAMEWORK_PACKAGE(name) "*/site-packages/" name "/*", "*/dist-packages/" name "/*",
@@ -17,50 +31,45 @@ bool hw_project_is_framework(const char *path)
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
         if (hw_glob_match(packages[i], path))
             return true;
+    for (size_t i = 0; i < settings->frameworks.count; i++)
+        if (is_configured(settings->frameworks.items[i], path))
+            return true;
     return false;
 }
 
-/* Reads the two facts that matter here: does the file configure hookwatch, and how does it want test files. */
-static bool read_configuration(const char *path, bool needs_section, bool *strict)
+/* The longest run of a glob without a star, dot or question mark: what a file must hold to define a match. */
+static bool may_define(const char *text, size_t size, const char *glob)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    char line[512], value[32];
-    bool ours = !needs_section, configures = ours;
-    while (fgets(line, sizeof line, file)) {
-        if (line[0] == '[' && needs_section) {
-            ours = !strncmp(line, "[tool.hookwatch]", 16);
-            configures |= ours;
+    const char *best = glob;
+    size_t longest = 0;
+    for (const char *p = glob; *p;) {
+        size_t run = strcspn(p, "*?.<>");
+        if (run > longest) {
+            longest = run;
+            best = p;
         }
-        if (ours && sscanf(line, " test-files = \"%31[a-z]\"", value) == 1)
-            *strict = !strcmp(value, "error");
+        p += run + (p[run] != 0);
     }
-    fclose(file);
-    return configures;
+    return memmem(text, size, best, longest) != NULL;
 }
 
-bool hw_project_is_relaxed(const char *path, const char *argument)
+bool hw_project_may_be_hot(const char *text, size_t size, const struct hw_settings *settings)
+{
+    const struct hw_strings *lists[] = {&settings->hot_functions, &settings->wrappers, &settings->hook_roots};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t j = 0; j < lists[i]->count; j++)
+            if (may_define(text, size, lists[i]->items[j]))
+                return true;
+    return memmem(text, size, "hook", 4) != NULL;
+}
+
+bool hw_project_is_relaxed(const char *path, const char *argument, const struct hw_settings *settings)
 {
     static const char *const folders[] = {"tests", "test", "testing", "docs", "doc"};
-    char directory[PATH_MAX], probe[PATH_MAX + 32];
-    snprintf(directory, sizeof directory, "%s", path);
-    size_t base = 0;
-    bool strict = false, configured = false;
-    for (char *slash; !configured && (slash = strrchr(directory, '/'));) {
-        *slash = 0;
-        snprintf(probe, sizeof probe, "%s/hookwatch.toml", directory);
-        configured = read_configuration(probe, false, &strict);
-        if (!configured) {
-            snprintf(probe, sizeof probe, "%s/pyproject.toml", directory);
-            configured = read_configuration(probe, true, &strict);
-        }
-        base = strlen(directory);
-    }
-    if (strict)
+    bool configured = settings->file != NULL;
+    if (settings->strict_tests)
         return false;
-    if (!configured)
-        base = strlen(argument);
+    size_t base = configured ? strlen(settings->root) : strlen(argument);
     if (base > strlen(path) || strncmp(path, argument, configured ? 0 : base) != 0)
         base = (size_t)(strrchr(path, '/') - path);
     const char *name = strrchr(path, '/') + 1;

@@ -4,12 +4,16 @@
 
 #include <stdbool.h>
 
-/* Whether core/roots.def counts the file's hooks as a framework's own. */
-bool hw_project_is_framework(const char *path);
+#include "lint/settings.h"
+
+/* Whether core/roots.def or the project's `frameworks` counts the file's hooks as a framework's own. */
+bool hw_project_is_framework(const char *path, const struct hw_settings *settings);
 
 /* Whether findings in the file are notes: it lies in a test or documentation folder, or is named like a test, below the
- * nearest hookwatch.toml or pyproject.toml with [tool.hookwatch], else below `argument` (absolute directory or file), and
- * that configuration does not say test-files = "error". */
-bool hw_project_is_relaxed(const char *path, const char *argument);
+ * settings' root, else below `argument` (absolute directory or file), and the settings do not say test-files = "error". */
+bool hw_project_is_relaxed(const char *path, const char *argument, const struct hw_settings *settings);
+
+/* Whether the text may hold what the settings make hot: a file that does not even name it need not be parsed. */
+bool hw_project_may_be_hot(const char *text, size_t size, const struct hw_settings *settings);
 
 #endif

@@ -3,13 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/glob.h"
 #include "lint/evaluate.h"
-
-static const char *const root_globs[] = {
-#define HW_HOOK_ROOT(glob) glob,
-#include "core/roots.def"
-};
 
 void hw_root_add(struct hw_world *world, hw_val function, const char *parameters, bool by_name)
 {
@@ -138,10 +132,7 @@ static bool named_like_a_hook(hw_val value, const struct hw_frame *frame)
     if (value->kind != HW_FUNCTION || (frame && value->b != frame))
         return false;
     const struct hw_function *function = value->a;
-    for (size_t i = 0; i < sizeof root_globs / sizeof *root_globs; i++)
-        if (hw_glob_match(root_globs[i], function->qualname))
-            return true;
-    return false;
+    return hw_strings_match(&function->module->settings->hook_roots, function->qualname);
 }
 
 /* A factory named like one (_make_*_hook) makes hooks: those it returns, or if it returns none that is known, those it
@@ -164,6 +155,54 @@ static void find_named(struct hw_world *world, struct hw_frame *frame)
         }
 }
 
+/* What a function that the settings call hot is handed: tensors, but for what has an annotation or a default to go by. */
+static const char *hot_parameters(struct hw_world *world, const struct hw_function *function, bool bound)
+{
+    char letters[32];
+    size_t count = 0;
+    TSNode list = hw_node_field(function->node, HW_F_PARAMETERS), parameter;
+    if (ts_node_is_null(list))
+        return "";
+    HW_EACH_CHILD (parameter, list) {
+        enum hw_node kind = hw_node_kind(parameter);
+        if (bound) {
+            bound = false;
+            continue;
+        }
+        if ((kind != HW_N_IDENTIFIER && kind != HW_N_TYPED_PARAMETER) || count + 1 == sizeof letters)
+            break;
+        letters[count++] = kind == HW_N_IDENTIFIER ? 'o' : 'u';
+    }
+    return hw_arena_intern(world->arena, letters, count);
+}
+
+/* Functions that the project's configuration says run inside a forward or backward. */
+static void find_configured(struct hw_world *world, hw_val value)
+{
+    const struct hw_function *function = value->a;
+    const struct hw_settings *settings = function->module->settings;
+    if (!settings->file)
+        return;
+    if (hw_strings_match(&settings->hot_functions, function->qualname))
+        hw_root_add(world, value, hot_parameters(world, function, value->count > 0), true);
+    else if (!strstr(function->qualname, "<locals>") && hw_strings_match(&settings->hook_roots, function->qualname))
+        hw_root_add(world, value, hot_parameters(world, function, value->count > 0), true);
+}
+
+void hw_wrapper_call(struct hw_world *world, const struct hw_site *site, const char *name, const struct hw_args *args)
+{
+    if (!hw_strings_match(&site->frame->module->settings->wrappers, name))
+        return;
+    for (size_t i = 0; i < args->count; i++)
+        for (size_t j = 0; j < hw_value_count(args->values[i]); j++) {
+            hw_val value = hw_value_at(args->values[i], j);
+            if (value->kind == HW_FUNCTION)
+                hw_root_add(world, value, hot_parameters(world, value->a, value->count > 0), false);
+            else if (is_callable(value))
+                hw_root_add(world, value, "mio", false);
+        }
+}
+
 static void run_generic(struct hw_world *world, hw_val value, hw_val self)
 {
     struct hw_function *function = (struct hw_function *)(uintptr_t)value->a;
@@ -172,6 +211,7 @@ static void run_generic(struct hw_world *world, hw_val value, hw_val self)
     if (self && function->owner && !function->is_static && !value->count)
         bound = hw_value_make(world, &(struct hw_value){.kind = HW_FUNCTION, .a = value->a, .b = value->b, .count = 1}, &self);
     hw_invoke(world, NULL, bound, &args);
+    find_configured(world, bound);
     for (size_t i = 0; i < function->frame_count; i++) /* those of earlier calls too: a factory may have been called by name */
         find_named(world, function->frames[i]);
 }

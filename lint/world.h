@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 #include "core/finding.h"
-#include "lint/lint.h"
 #include "core/memory.h"
+#include "lint/lint.h"
+#include "lint/settings.h"
 #include "lint/source.h"
 #include "lint/syntax.h"
 #include "lint/value.h"
@@ -48,7 +49,9 @@ struct hw_module {
     struct hw_module **stars; /* modules whose names `from x import *` brings in */
     size_t star_count;
     struct hw_directives *directives;
-    bool linted;    /* named, directly or through a directory, by the user */
+    const struct hw_settings *settings;
+    bool linted;    /* part of the project: its hooks are looked for */
+    bool named;     /* directly or through a directory, by the user: findings in it, or of hooks in it, are reported */
     bool framework; /* core/roots.def: its hooks are its own business */
     bool relaxed;   /* test or documentation: findings become notes */
     bool executed;
@@ -120,6 +123,7 @@ struct hw_pending {
 
 struct hw_record {
     struct hw_module *module;
+    const struct hw_module *hook_module; /* of the hook that reaches it; NULL: none */
     uint32_t byte;
     struct hw_finding finding;
 };
@@ -161,6 +165,8 @@ struct hw_world {
     struct hw_record *records;
     size_t record_count, record_room;
     const struct hw_lint_options *options;
+    struct hw_projects *projects;
+    bool broken; /* a configuration is wrong; it has been said */
 };
 
 /* env */
@@ -171,9 +177,11 @@ void hw_env_copy(struct hw_env *to, const struct hw_env *from);
 void hw_env_free(struct hw_env *env);
 
 /* modules.c */
-struct hw_world *hw_world_new(const struct hw_lint_options *options);
+struct hw_world *hw_world_new(const struct hw_lint_options *options, struct hw_projects *projects);
 void hw_world_free(struct hw_world *world);
 struct hw_module *hw_module_add(struct hw_world *world, const char *path, struct hw_text *source);
+/* The module of a file that was read; NULL if it was not. */
+struct hw_module *hw_module_known(struct hw_world *world, const char *path);
 /* Imports `dots` leading dots and `name` from module `from`; NULL when it is not among the sources. */
 struct hw_module *hw_module_import(struct hw_world *world, struct hw_module *from, unsigned dots, const char *name);
 /* Runs the module's body once per pass. */

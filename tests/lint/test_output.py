@@ -42,7 +42,7 @@ def test_json_has_ruffs_shape_and_the_witness(two_files):
     copy, item = two_files.lint()
     assert [f["code"] for f in (copy, item)] == ["HW102", "HW101"]
     assert item["name"] == "host-scalar-read" and item["severity"] == "error" and item["fix"] is None and item["allowed"] is None
-    assert item["url"].endswith("HW101")
+    assert item["url"] is None  # this build does not say where its pages are published
     assert item["filename"] == str((two_files.root / "monitor.py").resolve())
     line = HOOK.splitlines()[item["location"]["row"] - 1]
     assert line[item["location"]["column"] - 1 :].startswith("item()")  # code points

@@ -24,8 +24,8 @@ static void every_rule_is_found_again(void **state)
         assert_true(i == 0 || rule->number > hw_rules[i - 1].number);
         assert_true(strlen(rule->name) > 3 && strlen(rule->summary) > 10);
         assert_int_equal(strspn(rule->where, "LRM"), strlen(rule->where));
-        const char *url = hw_rule_url(rule);
-        assert_string_equal(url + strlen(url) - strlen(code), code);
+        assert_non_null(hw_rule_page(rule));
+        assert_non_null(strstr(hw_rule_page(rule), rule->name));
     }
     assert_null(hw_rule_find("HW10"));
     assert_null(hw_rule_find("hw101"));

@@ -15,7 +15,7 @@
 static int make_world(void **state)
 {
     static const struct hw_lint_options options;
-    *state = hw_world_new(&options);
+    *state = hw_world_new(&options, NULL);
     return 0;
 }
 
