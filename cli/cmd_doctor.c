@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "core/elf.h"
+#include "interpose/python/versions.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -114,8 +115,9 @@ static bool check_python(struct doctor *d)
     }
     if (strcmp(d->implementation, "CPython") != 0)
         say(d, BAD, "python", "%s %s: only CPython's frames can be read", d->implementation, d->version);
-    else if (strncmp(d->version, "3.11.", 5) != 0)
-        say(d, BAD, "python", "CPython %s: frames can be read on 3.11; elsewhere calls are counted without hooks", d->version);
+    else if (!hw_py_version_known(d->version))
+        say(d, BAD, "python", "CPython %s: frames can be read on %s; elsewhere calls are counted without hooks", d->version,
+            HW_PY_VERSIONS);
     else
         say(d, GOOD, "python", "CPython %s: frames can be read", d->version);
     if (!d->torch[0])

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "report/report.h"
 
+#include "interpose/python/versions.h"
 #include "interpose/trace/reader.h"
 
 #include <errno.h>
@@ -239,7 +240,7 @@ static void note_process(struct hw_report *report, const struct hw_report_proces
          "a CUDA or NCCL library was loaded, but no call of it came through the shim"},
         {HW_COVERAGE_NO_PYTHON, HW_COVERAGE_PARTIAL, "no Python interpreter ran: calls were counted without hooks or lines"},
         {HW_COVERAGE_PY_UNKNOWN, HW_COVERAGE_UNKNOWN,
-         "the frames of this Python version cannot be read yet (3.11 can): no hook was recognised"},
+         "the frames of this Python version cannot be read (those of " HW_PY_VERSIONS " can): no hook was recognised"},
         {HW_COVERAGE_PY_CHECK, HW_COVERAGE_UNKNOWN,
          "the frames of this Python build are laid out in a way that is not known: no hook was recognised"},
         {HW_COVERAGE_SITES_FULL, HW_COVERAGE_PARTIAL,

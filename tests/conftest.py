@@ -43,7 +43,7 @@ def torch_python():
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch):
     """No setting of the caller's shell reaches a test."""
-    kept = {"HOOKWATCH_BUILD", "HOOKWATCH_TORCH_PYTHON", "HOOKWATCH_CACHE"}
+    kept = {"HOOKWATCH_BUILD", "HOOKWATCH_TORCH_PYTHON", "HOOKWATCH_CACHE", "HOOKWATCH_PYTHONS"}
     for name in list(os.environ):
         if name == "LD_PRELOAD" or (name.startswith("HOOKWATCH_") and name not in kept):
             monkeypatch.delenv(name)

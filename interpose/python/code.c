@@ -130,6 +130,8 @@ void hw_py_locate(const void *code, int lasti, struct hw_py_where *where)
         unsigned arg = extended << 8 | first[at + 1];
         extended = op.class == HW_PY_EXTEND ? arg : 0;
         int next = at + 2 + 2 * op.caches;
+        if (op.class == HW_PY_HIDDEN)
+            return; /* its length is not told */
         if (lasti < next) {
             where->class = op.class;
             break;

@@ -22,6 +22,13 @@ static const struct hw_py_opcode opcodes_311[256] = {
 #include "interpose/python/opcodes_311.def"
 };
 
+static const struct hw_py_opcode opcodes_312[256] = {
+#include "interpose/python/opcodes_312.def"
+};
+static const struct hw_py_opcode opcodes_313[256] = {
+#include "interpose/python/opcodes_313.def"
+};
+
 static const struct hw_py_layout layouts[] = {
     {.version = "3.11",
      .tstate_cframe = 56,
@@ -52,6 +59,64 @@ static const struct hw_py_layout layouts[] = {
      .var_size = 16,
      .dict_version = 24,
      .opcodes = opcodes_311},
+    {.version = "3.12",
+     .tstate_cframe = 56,
+     .cframe_frame = 0,
+     .frame_code = 0,
+     .frame_previous = 8,
+     .frame_instr = 56,
+     .frame_owner = 70,
+     .frame_locals = 72,
+     .frame_globals = 24,
+     .frame_mapping = 40,
+     .code_units = 192,
+     .code_firstlineno = 68,
+     .code_filename = 112,
+     .code_qualname = 128,
+     .code_linetable = 136,
+     .code_names = 32,
+     .code_localsplusnames = 96,
+     .code_nlocalsplus = 72,
+     .code_argcount = 52,
+     .code_firsttraceable = 176,
+     .str_length = 16,
+     .str_state = 32,
+     .str_ascii = 40,
+     .str_compact = 56,
+     .bytes_data = 32,
+     .tuple_items = 24,
+     .var_size = 16,
+     .dict_version = 24,
+     .opcodes = opcodes_312},
+    {.version = "3.13",
+     .tstate_cframe = 0,
+     .cframe_frame = 72,
+     .frame_code = 0,
+     .frame_previous = 8,
+     .frame_instr = 56,
+     .frame_owner = 70,
+     .frame_locals = 72,
+     .frame_globals = 24,
+     .frame_mapping = 40,
+     .code_units = 200,
+     .code_firstlineno = 68,
+     .code_filename = 112,
+     .code_qualname = 128,
+     .code_linetable = 136,
+     .code_names = 32,
+     .code_localsplusnames = 96,
+     .code_nlocalsplus = 72,
+     .code_argcount = 52,
+     .code_firsttraceable = 184,
+     .str_length = 16,
+     .str_state = 32,
+     .str_ascii = 40,
+     .str_compact = 56,
+     .bytes_data = 32,
+     .tuple_items = 24,
+     .var_size = 16,
+     .dict_version = 0,
+     .opcodes = opcodes_313},
 };
 
 /* Reads memory that may not be mapped. Where the kernel refuses the call (seccomp), a pipe serves: write(2) checks addresses. */
@@ -83,14 +148,25 @@ static bool is_a(const void *object, const void *type)
     return type && peek_pointer(object, 8) == type;
 }
 
+static const void *first_frame(const struct hw_py_layout *l, const void *thread_state)
+{
+    const void *holder = l->tstate_cframe ? peek_pointer(thread_state, l->tstate_cframe) : thread_state;
+    return peek_pointer(holder, l->cframe_frame);
+}
+
 /* Walks this thread's frames with guarded reads: each must hold a code object with str names and a bytes line table. */
 static bool check_layout(const struct hw_py_layout *l, const void *thread_state)
 {
     const void *code_type = dlsym(RTLD_DEFAULT, "PyCode_Type"), *str_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type"),
                *bytes_type = dlsym(RTLD_DEFAULT, "PyBytes_Type"), *tuple_type = dlsym(RTLD_DEFAULT, "PyTuple_Type");
-    const void *frame = peek_pointer(peek_pointer(thread_state, l->tstate_cframe), l->cframe_frame);
+    const void *frame = first_frame(l, thread_state);
     int frames = 0;
     for (; frame && frames < 32; frame = peek_pointer(frame, l->frame_previous), frames++) {
+        unsigned char owner = 0;
+        if (!peek((const char *)frame + l->frame_owner, &owner, 1) || owner > 3)
+            return false;
+        if (owner == 3) /* runs nothing, see hw_py_skip_entry */
+            continue;
         const void *code = peek_pointer(frame, l->frame_code), *instr = peek_pointer(frame, l->frame_instr);
         int locals = -1, line = -1;
         if (!is_a(code, code_type) || !is_a(peek_pointer(code, l->code_qualname), str_type) ||
@@ -143,7 +219,7 @@ static enum hw_py_state decide(const char *version, void *thread_state)
         int probe = 0;
         if (!peek(&n, &probe, sizeof probe))
             return HW_PY_CHECK_FAILED; /* no guarded read is possible here */
-        if (!peek_pointer(peek_pointer(thread_state, layouts[i].tstate_cframe), layouts[i].cframe_frame))
+        if (!first_frame(&layouts[i], thread_state))
             return HW_PY_NONE; /* no frame runs on this thread now; check on a later call */
         if (!check_layout(&layouts[i], thread_state))
             return HW_PY_CHECK_FAILED;
@@ -285,7 +361,7 @@ uint64_t hw_py_globals_hash(const void *frame)
     uint64_t h = FNV_START;
     for (int depth = 0; frame && depth < MAX_DEPTH; frame = hw_py_previous(frame), depth++) {
         const void *mapping = hw_py_field(frame, hw_py->frame_mapping);
-        if (mapping && mapping == (const void *)hw_py_field(frame, hw_py->frame_globals))
+        if (mapping && hw_py->dict_version && mapping == (const void *)hw_py_field(frame, hw_py->frame_globals))
             h = (h ^ (uint64_t)(uintptr_t)hw_py_field(mapping, hw_py->dict_version)) * FNV_PRIME;
     }
     return h;

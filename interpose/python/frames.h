@@ -31,10 +31,11 @@ enum hw_py_class {
     HW_PY_FORMAT,
     HW_PY_SUBSCRIPT,
     HW_PY_CALL,
-    HW_PY_NAME,  /* loads co_names[arg] */
-    HW_PY_NAME1, /* loads co_names[arg >> 1] */
-    HW_PY_LOCAL, /* loads co_localsplusnames[arg] */
-    HW_PY_EXTEND /* high bits of the next argument */
+    HW_PY_NAME,   /* loads co_names[arg] */
+    HW_PY_NAME1,  /* loads co_names[arg >> 1] */
+    HW_PY_LOCAL,  /* loads co_localsplusnames[arg] */
+    HW_PY_EXTEND, /* high bits of the next argument */
+    HW_PY_HIDDEN  /* what stands here is known to sys.monitoring only */
 };
 
 struct hw_py_opcode {
@@ -69,11 +70,21 @@ static inline int hw_py_int(const void *object, uint16_t offset)
     return value;
 }
 
+/* Past the frames that 3.12 and later keep between calls from C: they run nothing. */
+static inline const void *hw_py_skip_entry(const void *frame)
+{
+    while (frame && ((const unsigned char *)frame)[hw_py->frame_owner] == 3) /* owned by the C stack */
+        frame = hw_py_field(frame, hw_py->frame_previous);
+    return frame;
+}
+
 /* The innermost frame of a thread state, complete or not; NULL if none. */
 static inline const void *hw_py_top(const void *thread_state)
 {
-    const void *cframe = hw_py_field(thread_state, hw_py->tstate_cframe);
-    return cframe ? hw_py_field(cframe, hw_py->cframe_frame) : NULL;
+    const char *holder = thread_state;
+    if (hw_py->tstate_cframe) /* up to 3.12 the frame hangs on a structure of the C stack */
+        holder = hw_py_field(thread_state, hw_py->tstate_cframe);
+    return holder ? hw_py_skip_entry(hw_py_field(holder, hw_py->cframe_frame)) : NULL;
 }
 
 static inline const void *hw_py_code(const void *frame)
@@ -83,7 +94,7 @@ static inline const void *hw_py_code(const void *frame)
 
 static inline const void *hw_py_previous(const void *frame)
 {
-    return hw_py_field(frame, hw_py->frame_previous);
+    return hw_py_skip_entry(hw_py_field(frame, hw_py->frame_previous));
 }
 
 /* Offset in bytes of the frame's last instruction; negative while the frame is being set up. */

@@ -42,7 +42,7 @@ static const struct pattern below_rules[] = {
 
 #undef HW_AT
 #define HW_AT(class, rule) [class] = rule,
-static const uint16_t at_rules[HW_PY_EXTEND + 1] = {
+static const uint16_t at_rules[HW_PY_HIDDEN + 1] = {
 #include "interpose/shim/codes.def"
 };
 #undef HW_AT

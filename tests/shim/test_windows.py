@@ -35,10 +35,26 @@ def report(hookwatch, out, *options):
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module")
-def answer(build, hookwatch, torch_python, tmp_path_factory):
+def python_of(version, torch_python):
+    """A Python of that minor version: of the folders in HOOKWATCH_PYTHONS, else of the PATH; None if there is none."""
+    places = [f"{folder}/python{version}" for folder in os.environ.get("HOOKWATCH_PYTHONS", "").split(":") if folder]
+    for python in [torch_python, *places, f"python{version}"]:
+        try:
+            done = subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True)
+        except OSError:
+            continue
+        if done.stdout.strip() == version:
+            return python
+    return None
+
+
+@pytest.fixture(scope="module", params=["3.11", "3.12", "3.13"])
+def answer(request, build, hookwatch, torch_python, tmp_path_factory):
+    python = python_of(request.param, torch_python)
+    if python is None:
+        pytest.skip(f"no Python {request.param} here; name folders of some in HOOKWATCH_PYTHONS")
     out = tmp_path_factory.mktemp("windows") / "out"
-    done = run(build, torch_python, out, SOURCE)
+    done = run(build, python, out, SOURCE)
     assert done.returncode == 0, done.stderr
     return report(hookwatch, out)
 
