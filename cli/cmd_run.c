@@ -35,7 +35,22 @@ static const char usage[] =
     "      --strict          exit 1 if COMMAND succeeded but there are findings or unknown coverage\n"
     "  -h, --help            show this text\n"
     "\n"
-    "Every option is also a HOOKWATCH_* variable, so that a bare LD_PRELOAD of libhookwatch.so works too.\n";
+    "A bare LD_PRELOAD of libhookwatch.so works too: this command only sets variables.\n";
+
+static void print_help(void)
+{
+    static const struct {
+        const char *name, *standard, *text;
+    } variables[] = {
+#define HW_ENV(name, field, standard, text) {name, standard, text},
+#include "interpose/env.def"
+    };
+    fputs(usage, stdout);
+    puts("\nVariables:");
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        printf("  %s%s%s\n      %s\n", variables[i].name, *variables[i].standard ? "=" : "", variables[i].standard,
+               variables[i].text);
+}
 
 struct run {
     const char *dir;
@@ -416,7 +431,7 @@ static int parse(int argc, char **argv, struct run *run)
             run->strict = true;
             break;
         case 'h':
-            fputs(usage, stdout);
+            print_help();
             exit(0);
         default:
             fputs("Try 'hookwatch run --help'.\n", stderr);

@@ -45,5 +45,5 @@ def clean_environment(monkeypatch):
     """No setting of the caller's shell reaches a test."""
     kept = {"HOOKWATCH_BUILD", "HOOKWATCH_TORCH_PYTHON", "HOOKWATCH_CACHE", "HOOKWATCH_PYTHONS"}
     for name in list(os.environ):
-        if name == "LD_PRELOAD" or (name.startswith("HOOKWATCH_") and name not in kept):
+        if name in ("LD_PRELOAD", "HOOKWATCH") or (name.startswith("HOOKWATCH_") and name not in kept):
             monkeypatch.delenv(name)

@@ -45,8 +45,8 @@ static void after_fork(void)
 
 __attribute__((constructor)) static void load(void)
 {
-    const char *disable = getenv("HOOKWATCH_DISABLE");
-    if (disable && strcmp(disable, "0") != 0 && *disable)
+    const char *on = getenv("HOOKWATCH");
+    if (on && strcmp(on, "0") == 0)
         hw_enabled = false;
     const char *dir = getenv("HOOKWATCH_DIR");
     if (hw_enabled && !(dir && *dir == '/') && !getcwd(start_dir, sizeof start_dir))

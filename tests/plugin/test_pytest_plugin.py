@@ -49,7 +49,7 @@ def test_unknown_count(hookwatch):
 def run(hookwatch, root, torch_python, tmp_path):
     def call(*options, sample=SAMPLE):
         (tmp_path / "test_sample.py").write_text(sample)
-        env = {**os.environ, "HOOKWATCH": hookwatch, "PYTHONPATH": str(root / "monitor/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+        env = {**os.environ, "HOOKWATCH_PROGRAM": hookwatch, "PYTHONPATH": str(root / "monitor/python"), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(
             [torch_python, "-m", "pytest", "-p", "hookwatch.pytest_plugin", "-p", "no:cacheprovider", "-q", *options, "test_sample.py"],
             cwd=tmp_path,

@@ -27,9 +27,9 @@ def pytest_addoption(parser):
 
 
 def _command():
-    """The hookwatch program: HOOKWATCH names it, else it is beside this Python or on the PATH."""
+    """The hookwatch program: HOOKWATCH_PROGRAM names it, else it is beside this Python or on the PATH."""
     beside = os.path.join(os.path.dirname(sys.executable), "hookwatch")
-    return os.environ.get("HOOKWATCH") or (beside if os.access(beside, os.X_OK) else shutil.which("hookwatch"))
+    return os.environ.get("HOOKWATCH_PROGRAM") or (beside if os.access(beside, os.X_OK) else shutil.which("hookwatch"))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -39,7 +39,7 @@ def pytest_cmdline_main(config):
         return None
     command = _command()
     if not command:
-        raise pytest.UsageError("--hookwatch: the program hookwatch is not on the PATH; install it, or name it in HOOKWATCH")
+        raise pytest.UsageError("--hookwatch: the program hookwatch is not on the PATH; install it, or name it in HOOKWATCH_PROGRAM")
     line = [command, "run", *([] if os.path.exists(GPU) else ["--simulate"])]
     if config.option.hookwatch_output:
         line += ["-o", config.option.hookwatch_output]
