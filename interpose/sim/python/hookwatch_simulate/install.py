@@ -53,7 +53,23 @@ def _printing():
     module._str = _str
 
 
+def _ctc_loss():
+    """PyTorch reads the lengths into numbers, but where a mode is active it hands the tensors on, which is another kernel."""
+    original = torch.ctc_loss
+
+    @functools.wraps(original)
+    def ctc_loss(log_probs, targets, input_lengths, target_lengths, *rest, **options):
+        lengths = [input_lengths, target_lengths]
+        if type(log_probs) in (torch.Tensor, torch.nn.Parameter) and all(type(t) is torch.Tensor for t in lengths):
+            targets.cpu()  # PyTorch looks at the targets in both forms, so twice
+            lengths = [t.cpu().tolist() for t in lengths]
+        return original(log_probs, targets, *lengths, *rest, **options)
+
+    torch.ctc_loss = ctc_loss
+
+
 def everywhere():
     ValueMode().__enter__()
     _threads()
     _printing()
+    _ctc_loss()

@@ -5,7 +5,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import runtime
-from .knowledge import COMPUTED_NAMESPACES, PASS, TAKEN_APART, host_reads
+from .knowledge import COMPUTED_NAMESPACES, DECIDES, PASS, TAKEN_APART, host_reads
+from .layouts import rebuilt, storages
 from .substitutes import TABLE as SUBSTITUTES
 
 _TRACING = tuple(getattr(torch._C._TorchDispatchModeKey, name) for name in ("FAKE", "PROXY", "FUNCTIONAL"))
@@ -19,8 +20,8 @@ _get_mode = torch._C._get_dispatch_mode
 
 def alias(tensor):
     """A CPU tensor over the bytes of a CUDA tensor."""
-    if tensor.layout == torch.sparse_coo:
-        return _sparse(alias(tensor._indices()), alias(tensor._values()), tensor)
+    if tensor.layout != torch.strided or tensor.is_nested:
+        return rebuilt(tensor, alias)
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     empty = torch.empty(0, dtype=tensor.dtype, device=_CPU)
@@ -34,14 +35,10 @@ def alias(tensor):
     return torch._neg_view(host) if tensor.is_neg() else host
 
 
-def _sparse(indices, values, like):
-    return torch.ops.aten._sparse_coo_tensor_unsafe(indices, values, like.shape, is_coalesced=like.is_coalesced())
-
-
 def _on_device(computed, device):
     """A new CUDA tensor with the computed values; makes no CUDA call but what allocation needs."""
-    if computed.layout == torch.sparse_coo:
-        return _sparse(_on_device(computed._indices(), device), _on_device(computed._values(), device), computed)
+    if computed.layout != torch.strided or computed.is_nested:
+        return rebuilt(computed, lambda part: _on_device(part, device))
     fresh = torch.empty(computed.shape, dtype=computed.dtype, device=device)
     if fresh.numel():
         alias(fresh).copy_(computed)
@@ -70,7 +67,7 @@ def _device_in(values):
 class _Plan:
     """What is known of one operator overload, worked out once."""
 
-    __slots__ = ("action", "name", "compute", "written", "written_keywords", "random", "aliased", "reads", "single")
+    __slots__ = ("action", "name", "compute", "written", "written_keywords", "random", "aliased", "reads", "single", "decides")
 
     def __init__(self, func):
         self.action = self._choose(func)
@@ -88,6 +85,7 @@ class _Plan:
         self.aliased = [r.alias_info is not None for r in schema.returns]
         self.single = len(schema.returns) == 1
         self.reads = host_reads(self.name, func)
+        self.decides = self.name in DECIDES
 
     @staticmethod
     def _choose(func):
@@ -169,7 +167,7 @@ class ValueMode(TorchDispatchMode):
             failure = error
         scripted = self._script(plan, host_args, host_kwargs, values) if failure is None and plan.reads else None
         try:
-            out = func(*args, **kwargs)
+            out = self._inside(func, args, kwargs) if plan.decides else func(*args, **kwargs)
         finally:
             if scripted is not None:
                 runtime.library.hw_sim_script_d2h(0, None)
@@ -188,7 +186,8 @@ class ValueMode(TorchDispatchMode):
     def _script(plan, args, kwargs, values):
         """Sets what the real operation will read back; the array that must live until then, or None."""
         try:
-            return runtime.script(plan.reads(args, kwargs, values))
+            reads = plan.reads(args, kwargs, values)
+            return runtime.script(reads) if reads else None
         except Exception as error:
             runtime.unvalued(plan.name, f"what it reads back: {error}")
             return None
@@ -248,8 +247,9 @@ def _is_empty(result):
 
 
 def _store(real, computed, name):
-    if real.layout != torch.strided:
-        runtime.unvalued(name, f"writes a tensor of layout {real.layout}")
+    if real.layout != torch.strided or real.is_nested:
+        for r, c in zip(storages(real), storages(computed)):
+            _store(r, c, name)
     elif real.shape != computed.shape:
         runtime.unvalued(name, f"result has shape {tuple(computed.shape)}, the operation wrote {tuple(real.shape)}")
     elif real.numel():
@@ -264,10 +264,13 @@ def _result(real, computed, name):
         return type(real)(_result(r, c, name) for r, c in zip(real, computed))
     if not isinstance(real, torch.Tensor) or not isinstance(computed, torch.Tensor):
         return computed if isinstance(real, (bool, int, float, complex)) else real
-    if real.layout == torch.sparse_coo:
-        return _on_device(computed, real.device) if real.is_cuda else computed
-    if real.layout != torch.strided:
-        runtime.unvalued(name, f"gives a tensor of layout {real.layout}")
+    if real.layout != torch.strided or real.is_nested:
+        parts = list(zip(storages(real), storages(computed)))
+        if any(r.shape != c.shape for r, c in parts):
+            return _on_device(computed, real.device) if real.is_cuda else computed
+        for r, c in parts:
+            if r.numel() and not any(n > 1 and step == 0 for n, step in zip(r.shape, r.stride())):  # expanded: a view of an argument
+                (alias(r) if r.is_cuda else r).copy_(c)
         return real
     if real.shape == computed.shape:
         if real.numel():

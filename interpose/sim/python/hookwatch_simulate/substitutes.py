@@ -1,6 +1,8 @@
 """Operators that exist on CUDA only, computed from ones the CPU has. Each takes the operator's own arguments as CPU tensors and
 returns its results in order; None stands for a result that nothing computes with (random-number state, workspaces)."""
 
+import collections
+import itertools
 import threading
 
 import torch
@@ -167,27 +169,53 @@ def lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
     return o * cy.tanh(), cy, torch.cat([i, f, g, o], 1)
 
 
-def _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, bidirectional, batch_sizes):
-    """(output, last state, last cell) of a cuDNN network; mode 0 relu, 1 tanh, 2 LSTM, 3 GRU."""
-    if dropout and train:
-        raise NotImplementedError("dropout between the layers of a recurrent network")
-    biased = per_layer >= 4
-    state = [hx, cx] if mode == 2 else hx
+def _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, both, sizes, seed=0):
+    """(output, last state, last cell) of a cuDNN network; mode 0 relu, 1 tanh, 2 LSTM, 3 GRU. `weights` is flat, layer by layer;
+    with dropout the layers are run one by one, and the same seed drops the same."""
     name = ("rnn_relu", "rnn_tanh", "lstm", "gru")[mode]
-    if batch_sizes:
-        sizes = torch.tensor(batch_sizes)
-        out, *last = getattr(aten, name).data(x, sizes, state, weights, biased, layers, 0.0, train, bidirectional)
+    directions = 2 if both else 1
+
+    def run(x, weights, states, layers):
+        state = states if mode == 2 else states[0]
+        if sizes:
+            return getattr(aten, name).data(
+                x, torch.tensor(sizes), state, weights, per_layer >= 4, layers, 0.0, train, both
+            )
+        return getattr(aten, name).input(x, state, weights, per_layer >= 4, layers, 0.0, train, both, batch_first)
+
+    states = [hx, cx] if mode == 2 else [hx]
+    if not (dropout and train) or layers == 1:
+        out, *last = run(x, weights, states, layers)
     else:
-        out, *last = getattr(aten, name).input(
-            x, state, weights, biased, layers, 0.0, train, bidirectional, batch_first
-        )
+        out, lasts, width = x, [], per_layer * directions
+        for layer in range(layers):
+            if layer:
+                out = out * _kept(out.shape, dropout, seed + layer)
+            mine = [t[layer * directions : (layer + 1) * directions] for t in states]
+            out, *last = run(out, weights[layer * width : (layer + 1) * width], mine, 1)
+            lasts.append(last)
+        last = [torch.cat(t) for t in zip(*lasts)]
     return out, last[0], last[1] if mode == 2 else None
+
+
+# What was dropped: seeds of the latest forward passes, by their output, which is all that the backward is given of them.
+_seeds = collections.OrderedDict()
+_calls = itertools.count(0, 64)
+
+
+def _remember(out, seed):
+    _seeds[hash(out.numpy().tobytes())] = seed
+    while len(_seeds) > 4096:
+        _seeds.popitem(last=False)
 
 
 def cudnn_rnn(
     x, weights, per_layer, packed, hx, cx, mode, hidden, projected, layers, batch_first, dropout, train, both, sizes, drop_state
 ):
-    out = _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, both, sizes)
+    seed = torch.default_generator.initial_seed() + next(_calls)  # cuDNN keeps a state of its own, which moves on
+    out = _recurrent(x, weights, per_layer, hx, cx, mode, layers, batch_first, dropout, train, both, sizes, seed)
+    if dropout and train:
+        _remember(out[0], seed)
     return *out, None, None
 
 
@@ -197,11 +225,14 @@ def cudnn_rnn_backward(
 ):  # fmt: skip
     leaves = [t.detach().clone().requires_grad_() for t in (x, hx, *([cx] if mode == 2 else []), *weights)]
     first = 3 if mode == 2 else 2
+    seed = _seeds.get(hash(out.numpy().tobytes()), None) if dropout and train else 0
+    if seed is None:
+        raise NotImplementedError("the forward pass is too long ago to drop what it dropped")
 
     def again():
         cell = leaves[2] if mode == 2 else None
         results = _recurrent(
-            leaves[0], leaves[first:], per_layer, leaves[1], cell, mode, layers, batch_first, dropout, train, both, sizes
+            leaves[0], leaves[first:], per_layer, leaves[1], cell, mode, layers, batch_first, dropout, train, both, sizes, seed
         )
         pairs = [(r, g) for r, g in zip(results, (grad_out, grad_hy, grad_cy)) if r is not None and g is not None]
         return torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True)
