@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
+#include "interpose/sim/plan.h"
 #include "interpose/trace/reader.h"
 
 #include <dirent.h>
@@ -29,6 +30,8 @@ static const char usage[] =
     "      --simulate        run on the simulated CUDA stack: needs no GPU, counts are exact\n"
     "      --zeros           with --simulate: kernels compute nothing; fast, but branches see zeros\n"
     "      --devices N       with --simulate: number of devices (default: 1)\n"
+    "      --device-profile NAME\n"
+    "                        with --simulate: which device: h100 (default), a100, b200\n"
     "      --backend NAME    symbols (default)\n"
     "      --report          print the report when COMMAND has ended\n"
     "      --fail-on CODES   exit 1 if COMMAND succeeded but a finding has one of these codes (HW101,HW2,...)\n"
@@ -55,7 +58,7 @@ static void print_help(void)
 struct run {
     const char *dir;
     bool simulate, zeros, report, strict;
-    const char *fail_on, *devices;
+    const char *fail_on, *devices, *profile;
 };
 
 static int die(const char *what, const char *why)
@@ -309,6 +312,8 @@ static int set_simulation(const struct run *run, const char *libraries)
     free(entries);
     if (status || extend("LD_LIBRARY_PATH", sim, true))
         return 2;
+    if (run->profile)
+        setenv("HOOKWATCH_SIM_DEVICE", run->profile, 1);
     if (run->devices)
         setenv("HOOKWATCH_SIM_DEVICES", run->devices, 1);
     setenv("HOOKWATCH_SIM_VALUES", run->zeros ? "0" : "1", 1);
@@ -391,14 +396,39 @@ static int end_like(int status)
     return WEXITSTATUS(status);
 }
 
+/* The simulated stack refuses the same, but only when the first process has begun. */
+static int check_plans(void)
+{
+    hw_plan_latency latencies[HW_PLAN_ITEMS];
+    hw_plan_fault faults[HW_PLAN_ITEMS];
+    char why[512], name[PATH_MAX];
+    const char *latency = getenv("HOOKWATCH_SIM_LATENCY"), *fail = getenv("HOOKWATCH_SIM_FAIL"),
+               *device = getenv("HOOKWATCH_SIM_DEVICE"), *bad = NULL, *value = NULL;
+    if (latency && hw_plan_latencies(latency, latencies, why, sizeof why) < 0)
+        bad = "HOOKWATCH_SIM_LATENCY", value = latency;
+    else if (fail && hw_plan_faults(fail, faults, why, sizeof why) < 0)
+        bad = "HOOKWATCH_SIM_FAIL", value = fail;
+    else if (device && *device && hw_plan_device(device, why, sizeof why) < 0)
+        bad = "HOOKWATCH_SIM_DEVICE", value = device;
+    if (!bad)
+        return 0;
+    snprintf(name, sizeof name, "%s=%s", bad, value);
+    return die(name, why);
+}
+
 static int parse(int argc, char **argv, struct run *run)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},  {"simulate", no_argument, NULL, 'S'},
-        {"zeros", no_argument, NULL, 'Z'},         {"devices", required_argument, NULL, 'D'},
-        {"backend", required_argument, NULL, 'B'}, {"report", no_argument, NULL, 'R'},
-        {"fail-on", required_argument, NULL, 'F'}, {"strict", no_argument, NULL, 'T'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"simulate", no_argument, NULL, 'S'},
+                                            {"zeros", no_argument, NULL, 'Z'},
+                                            {"devices", required_argument, NULL, 'D'},
+                                            {"device-profile", required_argument, NULL, 'P'},
+                                            {"backend", required_argument, NULL, 'B'},
+                                            {"report", no_argument, NULL, 'R'},
+                                            {"fail-on", required_argument, NULL, 'F'},
+                                            {"strict", no_argument, NULL, 'T'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "+o:h", options, NULL)) != -1;) {
         switch (c) {
         case 'o':
@@ -415,6 +445,13 @@ static int parse(int argc, char **argv, struct run *run)
                 return die("--devices", "wants a number from 1 to 64");
             run->devices = optarg;
             break;
+        case 'P': {
+            char why[256];
+            if (hw_plan_device(optarg, why, sizeof why) < 0)
+                return die("--device-profile", why);
+            run->profile = optarg;
+            break;
+        }
         case 'B':
             if (strcmp(optarg, "symbols") != 0)
                 return die("--backend", "this build has the backend symbols only");
@@ -440,9 +477,9 @@ static int parse(int argc, char **argv, struct run *run)
     }
     if (optind == argc)
         return die("no command", "name the program to run, as in: hookwatch run -- python train.py");
-    if ((run->zeros || run->devices) && !run->simulate)
-        return die(run->zeros ? "--zeros" : "--devices", "belongs to --simulate");
-    return 0;
+    if ((run->zeros || run->devices || run->profile) && !run->simulate)
+        return die(run->zeros ? "--zeros" : run->devices ? "--devices" : "--device-profile", "belongs to --simulate");
+    return run->simulate ? check_plans() : 0;
 }
 
 int hw_cmd_run(int argc, char **argv)

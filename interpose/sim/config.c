@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "interpose/sim/sim.h"
+#include "interpose/sim/plan.h"
 
-hw_sim_settings hw_sim_config = {1, 1, (size_t)80 << 30, 20};
+hw_sim_settings hw_sim_config = {1, 1, 0, 20, 0};
 static int values_active;
 
 /* A size such as 80GiB, 512MiB, 4096; 0 when it is none. */
@@ -41,6 +43,16 @@ __attribute__((constructor)) static void read_settings(void)
         else
             hw_sim_config.devices = (int)n;
     }
+    if ((text = getenv("HOOKWATCH_SIM_DEVICE")) && *text) {
+        char why[256];
+        int row = hw_plan_device(text, why, sizeof why);
+        if (row < 0) {
+            fprintf(stderr, "hookwatch: simulate: HOOKWATCH_SIM_DEVICE=%s: %s\n", text, why);
+            _exit(2);
+        }
+        hw_sim_config.profile = row;
+    }
+    hw_sim_config.memory = hw_sim_device_memory(hw_sim_config.profile);
     if ((text = getenv("HOOKWATCH_SIM_MEMORY")) && *text) {
         size_t n = parse_size(text);
         if (n < (size_t)1 << 20 || n > (size_t)1 << 40)

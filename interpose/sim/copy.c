@@ -62,6 +62,7 @@ static int copy_async(const char *api, const copy *c, void *stream)
     if (hw_sim_capture(stream, HW_NODE_COPY, run_copy, c, sizeof *c))
         return 0;
     hw_sim_fence(stream);
+    hw_sim_stream_busy(stream, api, "copy");
     run_copy(stream, c);
     if (script_left && to_host && c->rows == 1 && c->width <= sizeof *script_next) {
         memcpy(c->to, script_next, c->width); /* little-endian: the low bytes are the narrower number */
@@ -73,22 +74,26 @@ static int copy_async(const char *api, const copy *c, void *stream)
 
 HW_API int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
 {
+    HW_ENTER();
     return copy_async("cudaMemcpyAsync", &(copy){to, from, bytes, bytes, bytes, 1}, stream);
 }
 
 HW_API int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream)
 {
+    HW_ENTER();
     return copy_async("cudaMemcpyPeerAsync", &(copy){to, from, bytes, bytes, bytes, 1}, stream);
 }
 
 HW_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                              int kind, void *stream)
 {
+    HW_ENTER();
     return copy_async("cudaMemcpy2DAsync", &(copy){to, from, to_pitch, from_pitch, width, rows}, stream);
 }
 
 HW_API int cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
+    HW_ENTER();
     copy c = {to, from, bytes, bytes, bytes, 1};
     HW_COUNT(waits, 1);
     account("cudaMemcpy", &c);
@@ -102,18 +107,21 @@ HW_API int cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 
 HW_API int cudaMemsetAsync(void *to, int value, size_t bytes, void *stream)
 {
+    HW_ENTER();
     fill f = {to, value, bytes};
     HW_COUNT(memsets, 1);
     HW_TRACE("cudaMemsetAsync %zu", bytes);
     if (hw_sim_capture(stream, HW_NODE_SET, run_fill, &f, sizeof f))
         return 0;
     hw_sim_fence(stream);
+    hw_sim_stream_busy(stream, "cudaMemsetAsync", "copy");
     run_fill(stream, &f);
     return 0;
 }
 
 HW_API int cudaMemset(void *to, int value, size_t bytes)
 {
+    HW_ENTER();
     HW_COUNT(memsets, 1);
     HW_TRACE("cudaMemset %zu", bytes);
     int error = hw_sim_capture_forbids(NULL, 1);

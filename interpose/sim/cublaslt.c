@@ -13,6 +13,7 @@ typedef struct heuristic { /* cublasLtMatmulHeuristicResult_t */
 HW_API int cublasLtMatmulAlgoGetHeuristic(void *lt, void *desc, void *a, void *b, void *c, void *d, void *preference, int asked,
                                           heuristic *out, int *count)
 {
+    HW_ENTER();
     HW_TRACE("cublasLtMatmulAlgoGetHeuristic");
     memset(out, 0, sizeof *out);
     *count = 1;
@@ -23,6 +24,7 @@ HW_API int cublasLtMatmul(void *lt, void *desc, const void *alpha, const void *a
                           const void *beta, const void *c, void *c_layout, void *d, void *d_layout, const void *algo,
                           void *workspace, size_t workspace_bytes, void *stream)
 {
+    HW_ENTER();
     hw_sim_handle on = {stream};
     hw_sim_stub_launch("cublasLtMatmul", &on);
     return 0;

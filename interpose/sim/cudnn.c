@@ -7,6 +7,7 @@ enum { TYPE_DESCRIPTOR = 15 }; /* CUDNN_TYPE_BACKEND_DESCRIPTOR */
 
 HW_API int cudnnBackendCreateDescriptor(int type, void **out)
 {
+    HW_ENTER();
     HW_TRACE("cudnnBackendCreateDescriptor %d", type);
     *out = hw_sim_handle_new();
     return *out ? 0 : 2000; /* CUDNN_STATUS_BAD_PARAM family */
@@ -14,6 +15,7 @@ HW_API int cudnnBackendCreateDescriptor(int type, void **out)
 
 HW_API int cudnnBackendDestroyDescriptor(void *descriptor)
 {
+    HW_ENTER();
     free(descriptor);
     return 0;
 }
@@ -22,6 +24,7 @@ HW_API int cudnnBackendDestroyDescriptor(void *descriptor)
  * first values of cudnnBackendAttributeType_t: handle, data type, boolean, int64, float, double, pointer. */
 HW_API int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t asked, int64_t *count, void *out)
 {
+    HW_ENTER();
     static const unsigned char sizes[] = {8, 4, 1, 8, 4, 8, 8};
     HW_TRACE("cudnnBackendGetAttribute");
     if (out && type != TYPE_DESCRIPTOR && asked > 0)
@@ -33,12 +36,14 @@ HW_API int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_
 
 HW_API int cudnnBackendExecute(const hw_sim_handle *handle, void *plan, void *pack)
 {
+    HW_ENTER();
     hw_sim_stub_launch("cudnnBackendExecute", handle);
     return 0;
 }
 
 HW_API int cudnnGetStream(const hw_sim_handle *handle, void **out)
 {
+    HW_ENTER();
     *out = handle->stream;
     return 0;
 }
@@ -46,6 +51,7 @@ HW_API int cudnnGetStream(const hw_sim_handle *handle, void **out)
 /* 9.26.0, as cudnnGetVersion says: PyTorch compares it with the version it was built for. */
 HW_API int cudnnGetProperty(int which, int *out)
 {
+    HW_ENTER();
     static const int version[] = {9, 26, 0}; /* major, minor, patch */
     *out = which >= 0 && which < 3 ? version[which] : 0;
     return 0;

@@ -17,6 +17,7 @@ HW_API int cudnnSetRNNDescriptor_v8(network *n, int algorithm, int cell, int bia
                                     int type, int precision, int math, int input, int hidden, int projected, int layers,
                                     void *dropout, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudnnSetRNNDescriptor_v8");
     size_t element = type == 0 ? 4 : type == 1 ? 8 : 2; /* float, double, half and bfloat16 */
     *n = (network){element, cell, bias_mode, bidirectional + 1, input, hidden, projected == hidden ? 0 : projected, layers};
@@ -62,6 +63,7 @@ static size_t bias_offset(const network *n, int layer, int id)
 
 HW_API int cudnnGetRNNWeightSpaceSize(void *handle, const network *n, size_t *bytes)
 {
+    HW_ENTER();
     int all = n->layers * n->directions;
     *bytes = n->element * (n->biases ? bias_offset(n, all, 0) : matrix_offset(n, all, 0));
     return 0;
@@ -76,6 +78,7 @@ static void describe(shape *s, int rows, int columns)
 HW_API int cudnnGetRNNWeightParams(void *handle, const network *n, int layer, size_t bytes, const void *space, int id,
                                    shape *matrix, void **matrix_at, shape *bias, void **bias_at)
 {
+    HW_ENTER();
     int rows, columns, biased = n->biases && id < matrices(n);
     HW_TRACE("cudnnGetRNNWeightParams");
     size_of(n, layer, id, &rows, &columns);
@@ -92,6 +95,7 @@ HW_API int cudnnGetRNNWeightParams(void *handle, const network *n, int layer, si
 
 HW_API int cudnnSetTensorNdDescriptor(shape *s, int type, int count, const int *dims, const int *strides)
 {
+    HW_ENTER();
     HW_TRACE("cudnnSetTensorNdDescriptor");
     if (count < 1 || count > MAX_DIMS)
         return 2000; /* CUDNN_STATUS_BAD_PARAM */
@@ -104,6 +108,7 @@ HW_API int cudnnSetTensorNdDescriptor(shape *s, int type, int count, const int *
 
 HW_API int cudnnGetTensorNdDescriptor(const shape *s, int room, int *type, int *count, int *dims, int *strides)
 {
+    HW_ENTER();
     *type = s->type;
     *count = s->count;
     for (int i = 0; i < room && i < s->count; i++) {

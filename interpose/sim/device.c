@@ -9,21 +9,45 @@
 static __thread int current;
 static __thread int last_error;
 
-/* An H100 SXM: the limits decide which kernel, and even which library, PyTorch picks. */
 enum {
-    CAPABILITY_MAJOR = 9,
-    CAPABILITY_MINOR = 0,
-    PROCESSORS = 132,
     THREADS_PER_BLOCK = 1024,
     THREADS_PER_PROCESSOR = 2048,
     BLOCKS_PER_PROCESSOR = 32,
     REGISTERS = 65536,
     SHARED_PER_BLOCK = 48 << 10,
-    SHARED_PER_BLOCK_OPTIN = 227 << 10,
-    SHARED_PER_PROCESSOR = 228 << 10,
-    L2_BYTES = 50 << 20,
-    BUS_WIDTH = 5120,
 };
+
+/* The rows of profiles.def, sizes in bytes. */
+static const struct profile {
+    char name[16];
+    size_t memory;
+    int major, minor, processors, l2, shared, clock, memory_clock, bus;
+} profiles[] = {
+#define HW_PROFILE(name, shown, memory, major, minor, processors, l2, shared, clock, memory_clock, bus)                        \
+    {shown, (size_t)memory << 20, major, minor, processors, l2 << 10, shared << 10, clock, memory_clock, bus},
+#include "interpose/sim/profiles.def"
+#undef HW_PROFILE
+};
+
+static const struct profile *profile(void)
+{
+    return &profiles[hw_sim_config.profile];
+}
+
+const char *hw_sim_device_name(void)
+{
+    return profile()->name;
+}
+
+size_t hw_sim_device_memory(int row)
+{
+    return profiles[row].memory;
+}
+
+static int shared_per_block_optin(void)
+{
+    return profile()->shared - 1024;
+}
 
 int hw_sim_fail(int error)
 {
@@ -38,6 +62,7 @@ int hw_sim_device_of(void)
 
 HW_API int cudaGetDeviceCount(int *count)
 {
+    HW_ENTER();
     *count = hw_sim_config.devices;
     return *count ? 0 : hw_sim_fail(100); /* cudaErrorNoDevice */
 }
@@ -50,6 +75,7 @@ HW_API int cudaGetDevice(int *device)
 
 HW_API int cudaSetDevice(int device)
 {
+    HW_ENTER();
     if (device < 0 || device >= hw_sim_config.devices)
         return hw_sim_fail(HW_CUDA_INVALID_DEVICE);
     current = device;
@@ -58,26 +84,29 @@ HW_API int cudaSetDevice(int device)
 
 HW_API int cudaDriverGetVersion(int *version)
 {
+    HW_ENTER();
     *version = DRIVER_VERSION;
     return 0;
 }
 
 HW_API int cudaRuntimeGetVersion(int *version)
 {
+    HW_ENTER();
     *version = DRIVER_VERSION;
     return 0;
 }
 
+/* An error that lost the device is never forgotten. */
 HW_API int cudaGetLastError(void)
 {
-    int error = last_error;
+    int error = hw_sim_sticky() ? hw_sim_sticky() : last_error;
     last_error = 0;
     return error;
 }
 
 HW_API int cudaPeekAtLastError(void)
 {
-    return last_error;
+    return hw_sim_sticky() ? hw_sim_sticky() : last_error;
 }
 
 static const struct {
@@ -93,6 +122,19 @@ static const struct {
     {HW_CUDA_ILLEGAL_STATE, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},
     {HW_CUDA_NOT_FOUND, "cudaErrorSymbolNotFound", "named symbol not found"},
     {HW_CUDA_NOT_READY, "cudaErrorNotReady", "device not ready"},
+    {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {710, "cudaErrorAssert", "device-side assert triggered"},
+    {715, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
+    {716, "cudaErrorMisalignedAddress", "misaligned address"},
+    {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {9, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {46, "cudaErrorDevicesUnavailable", "CUDA-capable device(s) is/are busy or unavailable"},
+    {98, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
+    {214, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
+    {999, "cudaErrorUnknown", "unknown error"},
     {HW_CUDA_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported (by the simulated device)"},
     {HW_CUDA_CAPTURE_UNSUPPORTED, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
     {HW_CUDA_CAPTURE_INVALIDATED, "cudaErrorStreamCaptureInvalidated",
@@ -119,10 +161,11 @@ HW_API const char *cudaGetErrorString(int code)
 
 HW_API int cudaGetDeviceProperties(hw_cuda_device_prop *p, int device)
 {
+    HW_ENTER();
     if (device < 0 || device >= hw_sim_config.devices)
         return hw_sim_fail(HW_CUDA_INVALID_DEVICE);
     memset(p, 0, sizeof *p);
-    snprintf(p->name, sizeof p->name, "Simulated H100");
+    snprintf(p->name, sizeof p->name, "Simulated %s", profile()->name);
     memset(p->uuid, 0x11 + device, sizeof p->uuid);
     p->total_global_mem = hw_sim_config.memory;
     p->shared_mem_per_block = SHARED_PER_BLOCK;
@@ -135,19 +178,19 @@ HW_API int cudaGetDeviceProperties(hw_cuda_device_prop *p, int device)
     p->max_grid_size[0] = 0x7fffffff;
     p->max_grid_size[1] = p->max_grid_size[2] = 65535;
     p->total_const_mem = 65536;
-    p->major = CAPABILITY_MAJOR;
-    p->minor = CAPABILITY_MINOR;
+    p->major = profile()->major;
+    p->minor = profile()->minor;
     p->texture_alignment = p->surface_alignment = 512;
-    p->multi_processor_count = PROCESSORS;
+    p->multi_processor_count = profile()->processors;
     p->can_map_host_memory = p->unified_addressing = p->concurrent_kernels = p->managed_memory = 1;
     p->pci_bus_id = 1 + device;
     p->async_engine_count = 3;
-    p->memory_bus_width = BUS_WIDTH;
-    p->l2_cache_size = L2_BYTES;
+    p->memory_bus_width = profile()->bus;
+    p->l2_cache_size = profile()->l2;
     p->max_threads_per_multi_processor = THREADS_PER_PROCESSOR;
     p->stream_priorities_supported = p->cooperative_launch = 1;
-    p->shared_mem_per_multiprocessor = SHARED_PER_PROCESSOR;
-    p->shared_mem_per_block_optin = SHARED_PER_BLOCK_OPTIN;
+    p->shared_mem_per_multiprocessor = (size_t)profile()->shared;
+    p->shared_mem_per_block_optin = (size_t)shared_per_block_optin();
     p->max_blocks_per_multi_processor = BLOCKS_PER_PROCESSOR;
     p->reserved_shared_mem_per_block = 1024;
     return 0;
@@ -169,29 +212,20 @@ static const struct {
     {10, 32},   /* warp */
     {11, 0x7fffffff},
     {12, REGISTERS},
-    {13, 1980000}, /* clock, kHz */
     {14, 512},
-    {16, PROCESSORS},
     {17, 0}, /* kernel time-out */
     {18, 0}, /* integrated */
     {20, 0}, /* compute mode */
     {34, 0}, /* PCI device */
     {35, 0},
-    {36, 2619000}, /* memory clock, kHz */
-    {37, BUS_WIDTH},
-    {38, L2_BYTES},
     {39, THREADS_PER_PROCESSOR},
     {40, 3}, /* copy engines */
     {50, 0}, /* PCI domain */
-    {75, CAPABILITY_MAJOR},
-    {76, CAPABILITY_MINOR},
-    {81, SHARED_PER_PROCESSOR},
     {82, REGISTERS},
     {84, 0}, /* multi-GPU board */
     {85, 0},
     {86, 0},
     {88, 0}, /* pageable memory access */
-    {97, SHARED_PER_BLOCK_OPTIN},
     {100, 0},
     {101, 0},
     {106, BLOCKS_PER_PROCESSOR},
@@ -204,29 +238,62 @@ static const struct {
     {134, -1},
 };
 
+/* Those in which the devices differ; -1 for any other. */
+static int profile_attribute(int attribute)
+{
+    switch (attribute) {
+    case 13:
+        return profile()->clock;
+    case 16:
+        return profile()->processors;
+    case 36:
+        return profile()->memory_clock;
+    case 37:
+        return profile()->bus;
+    case 38:
+        return profile()->l2;
+    case 75:
+        return profile()->major;
+    case 76:
+        return profile()->minor;
+    case 81:
+        return profile()->shared;
+    case 97:
+        return shared_per_block_optin();
+    default:
+        return -1;
+    }
+}
+
 HW_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
 {
+    HW_ENTER();
     if (device < 0 || device >= hw_sim_config.devices)
         return hw_sim_fail(HW_CUDA_INVALID_DEVICE);
     *value = attribute == 33 ? 1 + device : 1; /* PCI bus */
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].attribute == attribute)
             *value = attributes[i].value;
+    int own = profile_attribute(attribute);
+    if (own >= 0)
+        *value = own;
     return 0;
 }
 
 HW_API int cudaFuncGetAttributes(hw_cuda_func_attributes *out, const void *kernel)
 {
+    HW_ENTER();
     memset(out, 0, sizeof *out);
     out->max_threads_per_block = THREADS_PER_BLOCK;
     out->num_regs = 32;
-    out->ptx_version = out->binary_version = CAPABILITY_MAJOR * 10 + CAPABILITY_MINOR;
-    out->max_dynamic_shared_size_bytes = SHARED_PER_BLOCK_OPTIN;
+    out->ptx_version = out->binary_version = profile()->major * 10 + profile()->minor;
+    out->max_dynamic_shared_size_bytes = shared_per_block_optin();
     return 0;
 }
 
 HW_API int cudaDeviceGetPCIBusId(char *out, int length, int device)
 {
+    HW_ENTER();
     snprintf(out, (size_t)length, "0000:%02x:00.0", 1 + device);
     return 0;
 }
@@ -237,6 +304,10 @@ HW_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsign
 {
     static void *driver;
     char versioned[256];
+    *out = NULL;
+    if (status)
+        *status = 1; /* cudaDriverEntryPointSymbolNotFound */
+    HW_ENTER();
     if (!driver)
         driver = dlopen("libcuda.so.1", RTLD_NOW);
     snprintf(versioned, sizeof versioned, "%s_v2", name);
@@ -245,11 +316,12 @@ HW_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsign
         *out = dlsym(driver, name);
     HW_TRACE("cudaGetDriverEntryPoint %s%s", name, *out ? "" : " missing");
     if (status)
-        *status = *out ? 0 : 1; /* cudaDriverEntryPointSymbolNotFound */
+        *status = *out ? 0 : 1;
     return *out ? 0 : hw_sim_fail(HW_CUDA_NOT_FOUND);
 }
 
 HW_API int cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status)
 {
+    HW_ENTER();
     return cudaGetDriverEntryPointByVersion(name, out, DRIVER_VERSION, flags, status);
 }

@@ -41,7 +41,7 @@ $1 != soname { next }
     list = args ? "" : "void"
     for (i = 0; i < args; i++)
         list = list (i ? ", " : "") "long a" i
-    code = code "HW_API long " $2 "(" list ")\n{\n" body "    return " (result ~ /^"/ ? "(long)" result : result) ";\n}\n"
+    code = code "HW_API long " $2 "(" list ")\n{\n" (result ~ /^"/ ? "" : "    HW_ENTER();\n") body "    return " (result ~ /^"/ ? "(long)" result : result) ";\n}\n"
 }
 END {
     if (what == "c") {

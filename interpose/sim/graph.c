@@ -127,6 +127,7 @@ static hw_sim_graph *new_graph(void)
 
 HW_API int cudaGraphCreate(hw_sim_graph **out, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphCreate");
     *out = new_graph();
     return *out ? 0 : hw_sim_fail(HW_CUDA_OUT_OF_MEMORY);
@@ -134,6 +135,7 @@ HW_API int cudaGraphCreate(hw_sim_graph **out, unsigned flags)
 
 HW_API int cudaStreamBeginCapture(void *stream, int mode)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamBeginCapture");
     return begin(stream, new_graph(), mode);
 }
@@ -141,6 +143,7 @@ HW_API int cudaStreamBeginCapture(void *stream, int mode)
 HW_API int cudaStreamBeginCaptureToGraph(void *stream, hw_sim_graph *g, const void *deps, const void *edges, size_t count,
                                          int mode)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamBeginCaptureToGraph");
     g->owners++;
     return begin(stream, g, mode);
@@ -148,6 +151,7 @@ HW_API int cudaStreamBeginCaptureToGraph(void *stream, hw_sim_graph *g, const vo
 
 HW_API int cudaStreamEndCapture(void *stream, hw_sim_graph **out)
 {
+    HW_ENTER();
     hw_sim_stream *s = hw_sim_stream_of(stream);
     hw_sim_graph *g = s->capture;
     *out = NULL;
@@ -183,6 +187,7 @@ static int capture_status(const hw_sim_stream *s)
 
 HW_API int cudaStreamIsCapturing(void *stream, int *status)
 {
+    HW_ENTER();
     *status = capture_status(hw_sim_stream_of(stream));
     return 0;
 }
@@ -190,6 +195,7 @@ HW_API int cudaStreamIsCapturing(void *stream, int *status)
 HW_API int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph, const void ***deps,
                                     const void **edges, size_t *count)
 {
+    HW_ENTER();
     static const void *none[1];
     hw_sim_stream *s = hw_sim_stream_of(stream);
     if (status)
@@ -209,6 +215,7 @@ HW_API int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long lon
 
 HW_API int cudaThreadExchangeStreamCaptureMode(int *mode)
 {
+    HW_ENTER();
     int old = thread_mode;
     thread_mode = *mode;
     *mode = old;
@@ -217,6 +224,7 @@ HW_API int cudaThreadExchangeStreamCaptureMode(int *mode)
 
 HW_API int cudaGraphGetNodes(hw_sim_graph *g, void **out, size_t *count)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphGetNodes");
     if (!out)
         *count = g->count;
@@ -227,6 +235,7 @@ HW_API int cudaGraphGetNodes(hw_sim_graph *g, void **out, size_t *count)
 
 HW_API int cudaGraphInstantiate(hw_sim_graph **out, hw_sim_graph *g, unsigned long long flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphInstantiate");
     __atomic_fetch_add(&g->owners, 1, __ATOMIC_RELAXED);
     *out = g;
@@ -235,6 +244,7 @@ HW_API int cudaGraphInstantiate(hw_sim_graph **out, hw_sim_graph *g, unsigned lo
 
 HW_API int cudaGraphInstantiateWithFlags(hw_sim_graph **out, hw_sim_graph *g, unsigned long long flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphInstantiateWithFlags");
     __atomic_fetch_add(&g->owners, 1, __ATOMIC_RELAXED);
     *out = g;
@@ -243,11 +253,13 @@ HW_API int cudaGraphInstantiateWithFlags(hw_sim_graph **out, hw_sim_graph *g, un
 
 HW_API int cudaGraphLaunch(hw_sim_graph *g, void *stream)
 {
+    HW_ENTER();
     HW_COUNT(graph_launches, 1);
     HW_TRACE("cudaGraphLaunch nodes=%zu kernels=%d", g->count, g->kinds[HW_NODE_KERNEL]);
     if (g->kinds[HW_NODE_KERNEL] && hw_sim_mode() == 2)
         hw_sim_unvalued("a graph launch", "kernels inside a CUDA graph compute nothing");
     hw_sim_fence(stream);
+    hw_sim_stream_busy(stream, "cudaGraphLaunch", "");
     for (size_t i = 0; i < g->count; i++)
         if (g->nodes[i].run)
             g->nodes[i].run(stream, g->nodes[i].data);
@@ -256,6 +268,7 @@ HW_API int cudaGraphLaunch(hw_sim_graph *g, void *stream)
 
 HW_API int cudaGraphDestroy(hw_sim_graph *g)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphDestroy");
     release(g);
     return 0;
@@ -263,6 +276,7 @@ HW_API int cudaGraphDestroy(hw_sim_graph *g)
 
 HW_API int cudaGraphExecDestroy(hw_sim_graph *g)
 {
+    HW_ENTER();
     HW_TRACE("cudaGraphExecDestroy");
     release(g);
     return 0;

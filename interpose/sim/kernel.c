@@ -96,6 +96,7 @@ HW_API int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 
 HW_API int cudaGetSymbolAddress(void **out, const void *host)
 {
+    HW_ENTER();
     HW_TRACE("cudaGetSymbolAddress");
     pthread_mutex_lock(&lock);
     symbol *s = find(&variables, host);
@@ -109,6 +110,7 @@ HW_API int cudaGetSymbolAddress(void **out, const void *host)
 
 HW_API int cudaGetSymbolSize(size_t *out, const void *host)
 {
+    HW_ENTER();
     pthread_mutex_lock(&lock);
     symbol *s = find(&variables, host);
     *out = s ? s->bytes : 0;
@@ -118,6 +120,7 @@ HW_API int cudaGetSymbolSize(size_t *out, const void *host)
 
 HW_API int cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, size_t offset, int kind)
 {
+    HW_ENTER();
     void *to;
     int error = cudaGetSymbolAddress(&to, host);
     return error ? error : cudaMemcpy((char *)to + offset, from, bytes, kind);
@@ -125,6 +128,7 @@ HW_API int cudaMemcpyToSymbol(const void *host, const void *from, size_t bytes, 
 
 HW_API int cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t offset, int kind)
 {
+    HW_ENTER();
     void *from;
     int error = cudaGetSymbolAddress(&from, host);
     return error ? error : cudaMemcpy(to, (char *)from + offset, bytes, kind);
@@ -186,6 +190,7 @@ int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw
                             name);
         return 0;
     }
+    hw_sim_stream_busy(stream, api, "kernel");
     if (!twin) {
         hw_sim_value_check(name);
         return 0;
@@ -212,6 +217,7 @@ static int launch(const char *api, const void *host, hw_cuda_dim3 grid, hw_cuda_
 
 HW_API int cudaLaunchKernel(const void *host, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, size_t shared, void *stream)
 {
+    HW_ENTER();
     return launch("cudaLaunchKernel", host, grid, block, args, shared, stream);
 }
 
@@ -225,17 +231,20 @@ HW_API int __cudaGetKernel(const void **out, const void *host)
 HW_API int __cudaLaunchKernel(const void *kernel, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, size_t shared,
                               void *stream)
 {
+    HW_ENTER();
     return launch("cudaLaunchKernel", kernel, grid, block, args, shared, stream);
 }
 
 HW_API int cudaLaunchCooperativeKernel(const void *host, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, size_t shared,
                                        void *stream)
 {
+    HW_ENTER();
     return launch("cudaLaunchCooperativeKernel", host, grid, block, args, shared, stream);
 }
 
 HW_API int cudaLaunchKernelExC(const hw_cuda_launch_config *c, const void *host, void **args)
 {
+    HW_ENTER();
     return launch("cudaLaunchKernelExC", host, c->grid, c->block, args, c->shared_bytes, c->stream);
 }
 
@@ -252,17 +261,20 @@ static void run_host(void *stream, const void *data)
 
 HW_API int cudaLaunchHostFunc(void *stream, void (*call)(void *), void *data)
 {
+    HW_ENTER();
     host_call h = {call, data};
     HW_TRACE("cudaLaunchHostFunc");
     if (hw_sim_capture(stream, HW_NODE_HOST, run_host, &h, sizeof h))
         return 0;
     hw_sim_fence(stream);
+    hw_sim_stream_busy(stream, "cudaLaunchHostFunc", "");
     call(data);
     return 0;
 }
 
 HW_API int cudaStreamAddCallback(void *stream, void (*call)(void *stream, int status, void *data), void *data, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamAddCallback");
     hw_sim_fence(stream);
     call(stream, 0, data);

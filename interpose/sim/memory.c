@@ -259,6 +259,7 @@ int hw_sim_device_map(void *p, size_t bytes, int map)
 
 HW_API int cudaMalloc(void **out, size_t bytes)
 {
+    HW_ENTER();
     HW_COUNT(allocs, 1);
     HW_TRACE("cudaMalloc %zu", bytes);
     int error = hw_sim_capture_forbids(NULL, 1);
@@ -267,6 +268,7 @@ HW_API int cudaMalloc(void **out, size_t bytes)
 
 HW_API int cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
+    HW_ENTER();
     HW_COUNT(allocs, 1);
     HW_TRACE("cudaMallocManaged %zu", bytes);
     return allocate_device(out, bytes);
@@ -274,6 +276,7 @@ HW_API int cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 
 HW_API int cudaMallocAsync(void **out, size_t bytes, void *stream)
 {
+    HW_ENTER();
     HW_COUNT(allocs, 1);
     HW_TRACE("cudaMallocAsync %zu", bytes);
     return allocate_device(out, bytes);
@@ -281,6 +284,7 @@ HW_API int cudaMallocAsync(void **out, size_t bytes, void *stream)
 
 HW_API int cudaFree(void *p)
 {
+    HW_ENTER();
     HW_TRACE(p ? "cudaFree" : "cudaFree NULL");
     if (!p)
         return 0;
@@ -291,6 +295,7 @@ HW_API int cudaFree(void *p)
 
 HW_API int cudaFreeAsync(void *p, void *stream)
 {
+    HW_ENTER();
     HW_COUNT(frees, 1);
     HW_TRACE("cudaFreeAsync");
     hw_sim_fence(stream);
@@ -299,6 +304,7 @@ HW_API int cudaFreeAsync(void *p, void *stream)
 
 HW_API int cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
+    HW_ENTER();
     HW_COUNT(allocs, 1);
     HW_TRACE("cudaHostAlloc %zu", bytes);
     return allocate_pinned(out, bytes);
@@ -306,6 +312,7 @@ HW_API int cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 
 HW_API int cudaMallocHost(void **out, size_t bytes)
 {
+    HW_ENTER();
     HW_COUNT(allocs, 1);
     HW_TRACE("cudaMallocHost %zu", bytes);
     return allocate_pinned(out, bytes);
@@ -313,6 +320,7 @@ HW_API int cudaMallocHost(void **out, size_t bytes)
 
 HW_API int cudaFreeHost(void *p)
 {
+    HW_ENTER();
     HW_COUNT(frees, 1);
     HW_TRACE("cudaFreeHost");
     hw_sim_fence_device();
@@ -324,6 +332,7 @@ HW_API int cudaFreeHost(void *p)
 
 HW_API int cudaHostRegister(void *p, size_t bytes, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaHostRegister %zu", bytes);
     pthread_mutex_lock(&lock);
     void *grown = realloc(registered, (registered_count + 1) * sizeof *registered);
@@ -339,6 +348,7 @@ HW_API int cudaHostRegister(void *p, size_t bytes, unsigned flags)
 
 HW_API int cudaHostUnregister(void *p)
 {
+    HW_ENTER();
     HW_TRACE("cudaHostUnregister");
     int found = 0;
     pthread_mutex_lock(&lock);
@@ -354,12 +364,14 @@ HW_API int cudaHostUnregister(void *p)
 
 HW_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
 {
+    HW_ENTER();
     *out = host;
     return 0;
 }
 
 HW_API int cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
+    HW_ENTER();
     HW_TRACE("cudaMemGetInfo");
     pthread_mutex_lock(&lock);
     size_t used = ready() ? devices[hw_sim_device_of()].in_use : 0;
@@ -371,6 +383,7 @@ HW_API int cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 HW_API int cudaPointerGetAttributes(hw_cuda_pointer_attributes *out, const void *p)
 {
+    HW_ENTER();
     static const char *names[] = {"pageable", "pinned", "device"};
     int device, kind = hw_sim_where(p, &device);
     HW_TRACE("cudaPointerGetAttributes %s", names[kind]);

@@ -59,8 +59,13 @@ static void free_ops(hw_nccl_op *ops)
 
 static void run_batch(hw_nccl_comm *c, hw_nccl_batch *b)
 {
+    uint64_t ns = 0;
     hw_sim_deps_wait(&b->deps);
     hw_nccl_work(c, b->ops);
+    for (const hw_nccl_op *op = b->ops; op; op = op->next)
+        ns = op->ns > ns ? op->ns : ns;
+    if (c->ranks > 1)
+        hw_sim_sleep(ns);
     free_ops(b->ops);
     free(b->deps.ticket);
     pthread_mutex_lock(&c->lock);
@@ -108,8 +113,10 @@ static void submit(hw_nccl_comm *c, hw_nccl_op *ops, void *const *streams, int c
         b = NULL;
     }
     pthread_mutex_unlock(&c->lock);
-    if (b) /* alone: done before the call returns */
+    if (b) { /* alone: done before the call returns, though its time may come later */
+        b->deps.ready = 0;
         run_batch(c, b);
+    }
 }
 
 typedef struct captured {
@@ -185,6 +192,7 @@ static int enqueue(const char *api, hw_nccl_comm *c, hw_nccl_op op, void *stream
     if (!copy)
         abort();
     *copy = op;
+    copy->ns = hw_sim_latencies ? hw_sim_latency(api, "nccl") : 0;
     *g->last = copy;
     g->last = &copy->next;
     int known = 0;
@@ -192,6 +200,8 @@ static int enqueue(const char *api, hw_nccl_comm *c, hw_nccl_op op, void *stream
         known |= g->streams[i] == stream;
     if (!known && g->stream_count < GROUP_STREAMS)
         g->streams[g->stream_count++] = stream;
+    if (c->ranks == 1)
+        hw_sim_stream_busy(stream, api, "nccl");
     if (!depth)
         close_groups();
     return HW_NCCL_OK;
@@ -203,15 +213,25 @@ HW_API int ncclGroupStart(void)
     return HW_NCCL_OK;
 }
 
+/* A group that fails does nothing. */
 HW_API int ncclGroupEnd(void)
 {
-    if (depth && !--depth)
+    int injected = hw_sim_faults ? hw_sim_fault(__func__) : 0;
+    if (!depth || --depth)
+        return injected;
+    if (!injected)
         close_groups();
-    return HW_NCCL_OK;
+    for (group *g; (g = open_groups);) {
+        open_groups = g->next;
+        free_ops(g->first);
+        free(g);
+    }
+    return injected;
 }
 
 HW_API int ncclGroupSimulateEnd(void *info)
 {
+    HW_ENTER();
     return ncclGroupEnd();
 }
 
@@ -251,18 +271,21 @@ static int create(const char *name, int ranks, int rank, hw_nccl_comm **out)
 
 HW_API int ncclGetVersion(int *version)
 {
+    HW_ENTER();
     *version = 23007;
     return HW_NCCL_OK;
 }
 
 HW_API int ncclGetUniqueId(unique_id *out)
 {
+    HW_ENTER();
     HW_TRACE("ncclGetUniqueId");
     return hw_nccl_segment_name(out->name);
 }
 
 HW_API int ncclCommInitRankConfig(hw_nccl_comm **out, int ranks, unique_id id, int rank, void *config)
 {
+    HW_ENTER();
     HW_TRACE("ncclCommInitRankConfig ranks=%d rank=%d", ranks, rank);
     id.name[sizeof id.name - 1] = 0;
     return create(id.name, ranks, rank, out);
@@ -270,17 +293,20 @@ HW_API int ncclCommInitRankConfig(hw_nccl_comm **out, int ranks, unique_id id, i
 
 HW_API int ncclCommInitRank(hw_nccl_comm **out, int ranks, unique_id id, int rank)
 {
+    HW_ENTER();
     return ncclCommInitRankConfig(out, ranks, id, rank, NULL);
 }
 
 HW_API int ncclCommInitRankScalable(hw_nccl_comm **out, int ranks, int rank, int id_count, unique_id *ids, void *config)
 {
+    HW_ENTER();
     return ncclCommInitRankConfig(out, ranks, ids[0], rank, config);
 }
 
 /* Every rank of the parent takes part; one without colour gets no communicator. */
 HW_API int ncclCommSplit(hw_nccl_comm *c, int colour, int key, hw_nccl_comm **out, void *config)
 {
+    HW_ENTER();
     char name[sizeof c->name];
     int ranks = 0, rank = 0;
     HW_TRACE("ncclCommSplit colour=%d key=%d", colour, key);
@@ -310,18 +336,21 @@ HW_API int ncclCommSplit(hw_nccl_comm *c, int colour, int key, hw_nccl_comm **ou
 
 HW_API int ncclCommCount(const hw_nccl_comm *c, int *out)
 {
+    HW_ENTER();
     *out = c->ranks;
     return HW_NCCL_OK;
 }
 
 HW_API int ncclCommUserRank(const hw_nccl_comm *c, int *out)
 {
+    HW_ENTER();
     *out = c->rank;
     return HW_NCCL_OK;
 }
 
 HW_API int ncclCommGetAsyncError(hw_nccl_comm *c, int *out)
 {
+    HW_ENTER();
     *out = HW_NCCL_OK;
     return HW_NCCL_OK;
 }
@@ -341,12 +370,14 @@ static void stop(hw_nccl_comm *c)
 
 HW_API int ncclCommFinalize(hw_nccl_comm *c)
 {
+    HW_ENTER();
     HW_TRACE("ncclCommFinalize");
     return HW_NCCL_OK;
 }
 
 HW_API int ncclCommDestroy(hw_nccl_comm *c)
 {
+    HW_ENTER();
     HW_TRACE("ncclCommDestroy");
     if (c)
         stop(c);
@@ -368,7 +399,15 @@ HW_API int ncclCommAbort(hw_nccl_comm *c)
 
 HW_API const char *ncclGetErrorString(int code)
 {
-    return code ? "error of the simulated NCCL" : "no error";
+    static const char *const texts[] = {"no error",
+                                        "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
+                                        "unhandled system error (run with NCCL_DEBUG=INFO for details)",
+                                        "internal error - please report this issue to the NCCL developers",
+                                        "invalid argument (run with NCCL_DEBUG=WARN for details)",
+                                        "invalid usage (run with NCCL_DEBUG=WARN for details)",
+                                        "remote process exited or there was a network error",
+                                        "NCCL operation in progress"};
+    return code >= 0 && (size_t)code < sizeof texts / sizeof *texts ? texts[code] : "unknown result code";
 }
 
 HW_API const char *ncclGetLastError(const hw_nccl_comm *c)
@@ -379,6 +418,7 @@ HW_API const char *ncclGetLastError(const hw_nccl_comm *c)
 /* The sum of each rank's values times a factor of its own communicator. `residence` 0: the factor is in device memory. */
 HW_API int ncclRedOpCreatePreMulSum(int *out, void *scalar, int type, int residence, hw_nccl_comm *c)
 {
+    HW_ENTER();
     double factor;
     HW_TRACE("ncclRedOpCreatePreMulSum");
     if (type == 7)
@@ -398,74 +438,87 @@ HW_API int ncclRedOpCreatePreMulSum(int *out, void *scalar, int type, int reside
 
 HW_API int ncclMemAlloc(void **out, size_t bytes)
 {
+    HW_ENTER();
     return cudaMalloc(out, bytes) ? HW_NCCL_SYSTEM_ERROR : HW_NCCL_OK;
 }
 
 HW_API int ncclMemFree(void *p)
 {
+    HW_ENTER();
     return cudaFree(p) ? HW_NCCL_INVALID_ARGUMENT : HW_NCCL_OK;
 }
 
 /* ---- collectives ---- */
 HW_API int ncclAllReduce(const void *from, void *to, size_t count, int type, int reduction, hw_nccl_comm *c, void *stream)
 {
+    HW_ENTER();
     if (!hw_nccl_can_reduce(type))
         return HW_NCCL_INVALID_ARGUMENT;
-    return enqueue("ncclAllReduce", c, (hw_nccl_op){HW_ALL_REDUCE, from, to, count, type, reduction, 0, 0, NULL}, stream);
+    return enqueue("ncclAllReduce", c, (hw_nccl_op){HW_ALL_REDUCE, from, to, count, type, reduction, 0, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclReduceScatter(const void *from, void *to, size_t count, int type, int reduction, hw_nccl_comm *c, void *stream)
 {
+    HW_ENTER();
     if (!hw_nccl_can_reduce(type))
         return HW_NCCL_INVALID_ARGUMENT;
-    return enqueue("ncclReduceScatter", c, (hw_nccl_op){HW_REDUCE_SCATTER, from, to, count, type, reduction, 0, 0, NULL},
+    return enqueue("ncclReduceScatter", c, (hw_nccl_op){HW_REDUCE_SCATTER, from, to, count, type, reduction, 0, 0, 0, NULL},
                    stream);
 }
 
 HW_API int ncclReduce(const void *from, void *to, size_t count, int type, int reduction, int root, hw_nccl_comm *c,
                       void *stream)
 {
+    HW_ENTER();
     if (!hw_nccl_can_reduce(type))
         return HW_NCCL_INVALID_ARGUMENT;
-    return enqueue("ncclReduce", c, (hw_nccl_op){HW_REDUCE, from, to, count, type, reduction, root, 0, NULL}, stream);
+    return enqueue("ncclReduce", c, (hw_nccl_op){HW_REDUCE, from, to, count, type, reduction, root, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclAllGather(const void *from, void *to, size_t count, int type, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclAllGather", c, (hw_nccl_op){HW_ALL_GATHER, from, to, count, type, 0, 0, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclAllGather", c, (hw_nccl_op){HW_ALL_GATHER, from, to, count, type, 0, 0, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclAlltoAll(const void *from, void *to, size_t count, int type, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclAlltoAll", c, (hw_nccl_op){HW_ALL_TO_ALL, from, to, count, type, 0, 0, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclAlltoAll", c, (hw_nccl_op){HW_ALL_TO_ALL, from, to, count, type, 0, 0, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclBroadcast", c, (hw_nccl_op){HW_BROADCAST, from, to, count, type, 0, root, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclBroadcast", c, (hw_nccl_op){HW_BROADCAST, from, to, count, type, 0, root, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclBcast(void *buffer, size_t count, int type, int root, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclBcast", c, (hw_nccl_op){HW_BROADCAST, buffer, buffer, count, type, 0, root, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclBcast", c, (hw_nccl_op){HW_BROADCAST, buffer, buffer, count, type, 0, root, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclGather(const void *from, void *to, size_t count, int type, int root, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclGather", c, (hw_nccl_op){HW_GATHER, from, to, count, type, 0, root, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclGather", c, (hw_nccl_op){HW_GATHER, from, to, count, type, 0, root, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclScatter(const void *from, void *to, size_t count, int type, int root, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclScatter", c, (hw_nccl_op){HW_SCATTER, from, to, count, type, 0, root, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclScatter", c, (hw_nccl_op){HW_SCATTER, from, to, count, type, 0, root, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclSend(const void *from, size_t count, int type, int peer, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclSend", c, (hw_nccl_op){HW_SEND, from, NULL, count, type, 0, peer, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclSend", c, (hw_nccl_op){HW_SEND, from, NULL, count, type, 0, peer, 0, 0, NULL}, stream);
 }
 
 HW_API int ncclRecv(void *to, size_t count, int type, int peer, hw_nccl_comm *c, void *stream)
 {
-    return enqueue("ncclRecv", c, (hw_nccl_op){HW_RECV, NULL, to, count, type, 0, peer, 0, NULL}, stream);
+    HW_ENTER();
+    return enqueue("ncclRecv", c, (hw_nccl_op){HW_RECV, NULL, to, count, type, 0, peer, 0, 0, NULL}, stream);
 }

@@ -31,6 +31,7 @@ typedef struct hw_nccl_op {
     int reduction;
     int peer;     /* root, or the other side of a send or receive */
     size_t moved; /* bytes of a send or receive so far */
+    uint64_t ns;  /* the time it takes, by HOOKWATCH_SIM_LATENCY */
     struct hw_nccl_op *next;
 } hw_nccl_op;
 

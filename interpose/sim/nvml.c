@@ -18,12 +18,14 @@ static int index_of(const void *device)
 
 HW_API int nvmlDeviceGetCount_v2(unsigned *count)
 {
+    HW_ENTER();
     *count = (unsigned)hw_sim_config.devices;
     return 0;
 }
 
 HW_API int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out)
 {
+    HW_ENTER();
     if (index >= (unsigned)hw_sim_config.devices)
         return NVML_INVALID_ARGUMENT;
     *out = &handles[index];
@@ -33,6 +35,7 @@ HW_API int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out)
 /* Bus numbers are one more than the device's index. */
 HW_API int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **out)
 {
+    HW_ENTER();
     unsigned domain, bus;
     if (sscanf(id, "%x:%x", &domain, &bus) != 2 || bus < 1)
         return NVML_INVALID_ARGUMENT;
@@ -41,6 +44,7 @@ HW_API int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **out)
 
 HW_API int nvmlDeviceGetMemoryInfo(void *device, unsigned long long out[3])
 {
+    HW_ENTER();
     size_t free_bytes, total;
     cudaMemGetInfo(&free_bytes, &total);
     out[0] = total;
@@ -51,6 +55,7 @@ HW_API int nvmlDeviceGetMemoryInfo(void *device, unsigned long long out[3])
 
 HW_API int nvmlDeviceGetUUID(void *device, char *out, unsigned length)
 {
+    HW_ENTER();
     snprintf(out, length, "GPU-%08x-0000-0000-0000-000000000000", index_of(device));
     return 0;
 }
@@ -66,12 +71,14 @@ typedef struct fabric { /* nvmlGpuFabricInfoV_t */
 
 HW_API int nvmlDeviceGetGpuFabricInfoV(void *device, fabric *out)
 {
+    HW_ENTER();
     *out = (fabric){.version = out->version};
     return 0;
 }
 
 HW_API int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
+    HW_ENTER();
     *version = 13020;
     return 0;
 }

@@ -11,6 +11,7 @@ typedef struct program {
 
 HW_API int nvrtcVersion(int *major, int *minor)
 {
+    HW_ENTER();
     *major = 13;
     *minor = 2;
     return 0;
@@ -19,6 +20,7 @@ HW_API int nvrtcVersion(int *major, int *minor)
 HW_API int nvrtcCreateProgram(program **out, const char *source, const char *name, int count, const char *const *headers,
                               const char *const *names)
 {
+    HW_ENTER();
     HW_TRACE("nvrtcCreateProgram %s", name ? name : "");
     *out = calloc(1, sizeof **out);
     return *out ? 0 : 1;
@@ -26,6 +28,7 @@ HW_API int nvrtcCreateProgram(program **out, const char *source, const char *nam
 
 HW_API int nvrtcDestroyProgram(program **p)
 {
+    HW_ENTER();
     if (*p)
         free((*p)->expression);
     free(*p);
@@ -35,12 +38,14 @@ HW_API int nvrtcDestroyProgram(program **p)
 
 HW_API int nvrtcCompileProgram(program *p, int count, const char *const *options)
 {
+    HW_ENTER();
     HW_TRACE("nvrtcCompileProgram");
     return 0;
 }
 
 HW_API int nvrtcAddNameExpression(program *p, const char *expression)
 {
+    HW_ENTER();
     free(p->expression);
     p->expression = strdup(expression);
     return p->expression ? 0 : 1;
@@ -48,6 +53,7 @@ HW_API int nvrtcAddNameExpression(program *p, const char *expression)
 
 HW_API int nvrtcGetLoweredName(program *p, const char *expression, const char **out)
 {
+    HW_ENTER();
     *out = p->expression ? p->expression : "kernel";
     return 0;
 }
@@ -66,32 +72,38 @@ static int fill_image(char *out)
 
 HW_API int nvrtcGetCUBINSize(program *p, size_t *bytes)
 {
+    HW_ENTER();
     return one_image(bytes);
 }
 
 HW_API int nvrtcGetCUBIN(program *p, char *out)
 {
+    HW_ENTER();
     return fill_image(out);
 }
 
 HW_API int nvrtcGetPTXSize(program *p, size_t *bytes)
 {
+    HW_ENTER();
     return one_image(bytes);
 }
 
 HW_API int nvrtcGetPTX(program *p, char *out)
 {
+    HW_ENTER();
     return fill_image(out);
 }
 
 HW_API int nvrtcGetProgramLogSize(program *p, size_t *bytes)
 {
+    HW_ENTER();
     *bytes = 1;
     return 0;
 }
 
 HW_API int nvrtcGetProgramLog(program *p, char *out)
 {
+    HW_ENTER();
     *out = 0;
     return 0;
 }

@@ -14,6 +14,7 @@ typedef struct hw_sim_settings {
     int devices;   /* visible devices */
     size_t memory; /* bytes per device */
     double stuck;  /* seconds before an unfinished collective is named */
+    int profile;   /* row of profiles.def */
 } hw_sim_settings;
 extern HW_API hw_sim_settings hw_sim_config;
 
@@ -46,9 +47,25 @@ HW_API void hw_sim_trace(const char *format, ...) __attribute__((format(printf, 
 /* One line on stderr, the first time `*said` is seen 0. */
 HW_API void hw_sim_say_once(int *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- plan.c: HOOKWATCH_SIM_FAIL and HOOKWATCH_SIM_LATENCY ---- */
+extern HW_API int hw_sim_faults, hw_sim_latencies; /* items of each */
+HW_API int hw_sim_fault(const char *name);         /* what this call of the entry point must return; 0: do its work */
+/* Replaces what HOOKWATCH_SIM_FAIL asked for and brings a lost device back: for tests. 0, or -1 with a line on stderr. */
+HW_API int hw_sim_inject(const char *text);
+int hw_sim_sticky(void); /* the error every call returns from now on, or 0 */
+/* How long work takes that `name` queues, in nanoseconds; `class` is kernel, copy or nccl. */
+HW_API uint64_t hw_sim_latency(const char *name, const char *class);
+/* The first statement of every entry point that returns a code. */
+#define HW_ENTER()                                                                                                             \
+    do {                                                                                                                       \
+        int injected = __builtin_expect(hw_sim_faults, 0) ? hw_sim_fault(__func__) : 0;                                        \
+        if (injected)                                                                                                          \
+            return injected;                                                                                                   \
+    } while (0)
+
 /* ---- stream.c: what a stream still waits for ---- */
-/* Asynchronous work (collectives) is named by the channel that does it and a number that grows; everything else in the
- * simulation is finished when its call returns. */
+/* Asynchronous work (collectives) is named by the channel that does it and a number that grows; the values of everything else are
+ * there when its call returns, and it counts as done when the time has come that HOOKWATCH_SIM_LATENCY gives it. */
 typedef struct hw_sim_async {
     int (*done)(uint32_t channel, uint64_t number);
     void (*wait)(uint32_t channel, uint64_t number);
@@ -56,6 +73,7 @@ typedef struct hw_sim_async {
 } hw_sim_async;
 typedef struct hw_sim_deps { /* a set of (channel, number), one entry per channel; owned by whoever holds it */
     uint32_t count, room;
+    uint64_t ready; /* CLOCK_MONOTONIC, nanoseconds: not done before; 0 without latencies */
     struct hw_sim_ticket {
         uint32_t channel;
         uint64_t number;
@@ -69,6 +87,9 @@ HW_API void hw_sim_stream_deps(void *stream, hw_sim_deps *add_to);
 HW_API void hw_sim_fence(void *stream);
 HW_API void hw_sim_fence_device(void);
 HW_API void hw_sim_deps_wait(const hw_sim_deps *deps);
+/* Work that `name` (of `class`) queues on `stream` takes its time from when what is queued before it is done. */
+HW_API void hw_sim_stream_busy(void *stream, const char *name, const char *class);
+HW_API void hw_sim_sleep(uint64_t ns);
 
 typedef struct hw_sim_stream {
     hw_sim_deps deps;
@@ -128,6 +149,8 @@ HW_API void hw_sim_put_int(long address, int value, long count);
 HW_API void hw_sim_put_size(long address, size_t value);
 HW_API void hw_sim_put_handle(long address);
 
-int hw_sim_fail(int error); /* device.c: remembers it for cudaGetLastError and returns it */
+HW_API const char *hw_sim_device_name(void); /* device.c: of the profile, such as H100 */
+size_t hw_sim_device_memory(int profile);
+HW_API int hw_sim_fail(int error); /* device.c: remembers it for cudaGetLastError and returns it */
 
 #endif

@@ -1,4 +1,5 @@
 /* Streams and events: all work but collectives is done at once, so a stream is the set of collectives it still waits for. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct event {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hw_sim_stream default_streams[MAX_DEVICES];
 static const hw_sim_async *async;
+static uint64_t device_ready; /* the latest time any stream is ready; `lock` */
 
 void hw_sim_async_set(const hw_sim_async *provider)
 {
@@ -34,6 +36,39 @@ static double now_ms(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    while (ns && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        ;
+}
+
+void hw_sim_sleep(uint64_t ns)
+{
+    if (ns)
+        sleep_until(now_ns() + ns);
+}
+
+void hw_sim_stream_busy(void *stream, const char *name, const char *class)
+{
+    if (__builtin_expect(!hw_sim_latencies, 1))
+        return;
+    hw_sim_stream *s = hw_sim_stream_of(stream);
+    uint64_t now = now_ns(), ns = hw_sim_latency(name, class);
+    pthread_mutex_lock(&lock);
+    s->deps.ready = (s->deps.ready > now ? s->deps.ready : now) + ns;
+    if (s->deps.ready > device_ready)
+        device_ready = s->deps.ready;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- sets of tickets; the lock is held ---- */
@@ -78,10 +113,14 @@ static void merge(hw_sim_deps *into, const hw_sim_deps *from)
 {
     for (uint32_t i = 0; i < from->count; i++)
         add(into, from->ticket[i].channel, from->ticket[i].number);
+    if (from->ready > into->ready)
+        into->ready = from->ready;
 }
 
 static int all_done(hw_sim_deps *d)
 {
+    if (hw_sim_latencies && __atomic_load_n(&d->ready, __ATOMIC_ACQUIRE) > now_ns())
+        return 0;
     if (!__atomic_load_n(&d->count, __ATOMIC_ACQUIRE))
         return 1;
     pthread_mutex_lock(&lock);
@@ -91,7 +130,8 @@ static int all_done(hw_sim_deps *d)
     return done;
 }
 
-static void wait_for(hw_sim_deps *d)
+/* For the work to have happened, not for its time to have passed. */
+static void wait_for_values(hw_sim_deps *d)
 {
     if (!__atomic_load_n(&d->count, __ATOMIC_ACQUIRE))
         return;
@@ -99,15 +139,24 @@ static void wait_for(hw_sim_deps *d)
     pthread_mutex_lock(&lock);
     merge(&copy, d);
     pthread_mutex_unlock(&lock);
+    copy.ready = 0;
     hw_sim_deps_wait(&copy);
     free(copy.ticket);
     all_done(d);
+}
+
+static void wait_for(hw_sim_deps *d)
+{
+    wait_for_values(d);
+    if (hw_sim_latencies)
+        sleep_until(__atomic_load_n(&d->ready, __ATOMIC_ACQUIRE));
 }
 
 void hw_sim_deps_wait(const hw_sim_deps *d)
 {
     for (uint32_t i = 0; async && i < d->count; i++)
         async->wait(d->ticket[i].channel, d->ticket[i].number);
+    sleep_until(d->ready);
 }
 
 void hw_sim_stream_ticket(void *stream, uint32_t channel, uint64_t number)
@@ -128,7 +177,7 @@ void hw_sim_stream_deps(void *stream, hw_sim_deps *add_to)
 
 void hw_sim_fence(void *stream)
 {
-    wait_for(&hw_sim_stream_of(stream)->deps);
+    wait_for_values(&hw_sim_stream_of(stream)->deps);
 }
 
 void hw_sim_fence_device(void)
@@ -151,24 +200,28 @@ static int create_stream(void **out, unsigned flags, int priority)
 
 HW_API int cudaStreamCreateWithPriority(void **out, unsigned flags, int priority)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamCreateWithPriority");
     return create_stream(out, flags, priority);
 }
 
 HW_API int cudaStreamCreateWithFlags(void **out, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamCreateWithFlags");
     return create_stream(out, flags, 0);
 }
 
 HW_API int cudaStreamCreate(void **out)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamCreate");
     return create_stream(out, 0, 0);
 }
 
 HW_API int cudaStreamDestroy(void *stream)
 {
+    HW_ENTER();
     HW_TRACE("cudaStreamDestroy");
     if ((uintptr_t)stream <= 2)
         return hw_sim_fail(HW_CUDA_INVALID_HANDLE);
@@ -181,18 +234,21 @@ HW_API int cudaStreamDestroy(void *stream)
 
 HW_API int cudaStreamGetPriority(void *stream, int *priority)
 {
+    HW_ENTER();
     *priority = hw_sim_stream_of(stream)->priority;
     return 0;
 }
 
 HW_API int cudaStreamGetFlags(void *stream, unsigned *flags)
 {
+    HW_ENTER();
     *flags = hw_sim_stream_of(stream)->flags;
     return 0;
 }
 
 HW_API int cudaStreamSynchronize(void *stream)
 {
+    HW_ENTER();
     hw_sim_stream *s = hw_sim_stream_of(stream);
     HW_COUNT(waits, 1);
     HW_TRACE("cudaStreamSynchronize");
@@ -205,17 +261,23 @@ HW_API int cudaStreamSynchronize(void *stream)
 
 HW_API int cudaDeviceSynchronize(void)
 {
+    HW_ENTER();
     HW_COUNT(waits, 1);
     HW_TRACE("cudaDeviceSynchronize");
     int error = hw_sim_capture_forbids(NULL, 1);
     if (error)
         return error;
     hw_sim_fence_device();
+    pthread_mutex_lock(&lock);
+    uint64_t ready = device_ready;
+    pthread_mutex_unlock(&lock);
+    sleep_until(ready);
     return 0;
 }
 
 HW_API int cudaStreamQuery(void *stream)
 {
+    HW_ENTER();
     hw_sim_stream *s = hw_sim_stream_of(stream);
     HW_COUNT(queries, 1);
     int error = hw_sim_capture_forbids(s, 0), done = error ? 0 : all_done(&s->deps);
@@ -225,6 +287,7 @@ HW_API int cudaStreamQuery(void *stream)
 
 HW_API int cudaStreamWaitEvent(void *stream, event *e, unsigned flags)
 {
+    HW_ENTER();
     hw_sim_stream *s = hw_sim_stream_of(stream);
     HW_TRACE("cudaStreamWaitEvent");
     if (e->captured_in && e->graph && hw_sim_graph_serial(e->graph) == e->captured_in) {
@@ -246,18 +309,21 @@ static int create_event(event **out)
 
 HW_API int cudaEventCreateWithFlags(event **out, unsigned flags)
 {
+    HW_ENTER();
     HW_TRACE("cudaEventCreateWithFlags %u", flags);
     return create_event(out);
 }
 
 HW_API int cudaEventCreate(event **out)
 {
+    HW_ENTER();
     HW_TRACE("cudaEventCreate");
     return create_event(out);
 }
 
 HW_API int cudaEventDestroy(event *e)
 {
+    HW_ENTER();
     HW_TRACE("cudaEventDestroy");
     if (e)
         free(e->deps.ticket);
@@ -267,6 +333,7 @@ HW_API int cudaEventDestroy(event *e)
 
 HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
 {
+    HW_ENTER();
     hw_sim_stream *s = hw_sim_stream_of(stream);
     HW_TRACE("cudaEventRecord");
     if (s->capture) {
@@ -277,7 +344,10 @@ HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
     e->captured_in = 0;
     e->when = now_ms();
     pthread_mutex_lock(&lock);
+    if ((double)s->deps.ready * 1e-6 > e->when)
+        e->when = (double)s->deps.ready * 1e-6;
     e->deps.count = 0;
+    e->deps.ready = 0;
     merge(&e->deps, &s->deps);
     prune(&e->deps);
     pthread_mutex_unlock(&lock);
@@ -286,11 +356,13 @@ HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
 
 HW_API int cudaEventRecord(event *e, void *stream)
 {
+    HW_ENTER();
     return cudaEventRecordWithFlags(e, stream, 0);
 }
 
 HW_API int cudaEventQuery(event *e)
 {
+    HW_ENTER();
     HW_COUNT(queries, 1);
     int status = e->captured_in ? hw_sim_fail(HW_CUDA_CAPTURED_EVENT) : all_done(&e->deps) ? 0 : HW_CUDA_NOT_READY;
     HW_TRACE("cudaEventQuery %d", status);
@@ -299,6 +371,7 @@ HW_API int cudaEventQuery(event *e)
 
 HW_API int cudaEventSynchronize(event *e)
 {
+    HW_ENTER();
     HW_COUNT(waits, 1);
     HW_TRACE("cudaEventSynchronize");
     if (e->captured_in)
@@ -309,6 +382,7 @@ HW_API int cudaEventSynchronize(event *e)
 
 HW_API int cudaEventElapsedTime(float *ms, event *from, event *to)
 {
+    HW_ENTER();
     HW_TRACE("cudaEventElapsedTime");
     if (!all_done(&from->deps) || !all_done(&to->deps))
         return HW_CUDA_NOT_READY;

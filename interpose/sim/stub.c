@@ -16,8 +16,11 @@ void hw_sim_stub_launch(const char *name, const hw_sim_handle *handle)
 {
     HW_COUNT(launches, 1);
     HW_TRACE("launch %s", name);
-    if (!hw_sim_capture(handle ? handle->stream : NULL, HW_NODE_KERNEL, NULL, NULL, 0))
-        hw_sim_value_check(name);
+    void *stream = handle ? handle->stream : NULL;
+    if (hw_sim_capture(stream, HW_NODE_KERNEL, NULL, NULL, 0))
+        return;
+    hw_sim_stream_busy(stream, name, "kernel");
+    hw_sim_value_check(name);
 }
 
 void hw_sim_put_int(long address, int value, long count)
