@@ -296,6 +296,10 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     for (size_t i = 0; i < count; i++)
         hw_name_set(world, frame, parameters[i].name, values[i]);
 
+    struct hw_guard guard = world->guard;
+    bool flush = world->flush;
+    world->flush = !world->hot && (flush || hw_strings_match(&function->module->settings->flush_roots, function->qualname));
+    world->no_grad += function->no_grad;
     struct hw_hop *hop = &world->hops[world->hop_count++];
     *hop = (struct hw_hop){.function = function};
     if (site) {
@@ -316,20 +320,28 @@ hw_val hw_invoke(struct hw_world *world, const struct hw_site *site, hw_val call
     frame->state = HW_FRAME_DONE;
     hw_env_free(&frame->now); /* closures look into `all` */
     world->hop_count--;
+    world->guard = guard;
+    world->flush = flush;
+    world->no_grad -= function->no_grad;
     return frame->result;
 }
 
 hw_val hw_invoke_root(struct hw_world *world, const struct hw_root *root)
 {
     struct hw_args args = {0};
+    world->guard = (struct hw_guard){0};
+    world->no_grad = 0;
     for (const char *p = root->parameters; *p; p++) {
         hw_val value = world->unknown;
         if (*p == 'm')
             value = hw_value_simple(world, HW_UNKNOWN, HW_MODULE_ITSELF, NULL);
-        else if (*p == 'i' || *p == 'l')
+        else if (*p == 'i' || *p == 'd')
+            value = hw_value_list(world,
+                                  hw_value_simple(world, HW_DEVICE, HW_TOKENS | (*p == 'i' ? (unsigned)HW_GRAPH : 0u), NULL));
+        else if (*p == 'l')
             value = hw_value_list(world, world->device);
         else if (*p == 'o')
-            value = hw_value_simple(world, HW_DEVICE, HW_MAYBE_TUPLE, NULL);
+            value = hw_value_simple(world, HW_DEVICE, HW_MAYBE_TUPLE | HW_TOKENS | HW_GRAPH, NULL);
         else if (*p == 'g')
             value = world->device;
         args.values[args.count++] = value;
@@ -484,6 +496,9 @@ static void grow(struct hw_world *world, struct hw_frame *frame, TSNode containe
     if ((!one && !many) || args->count != 1 || (kind != HW_N_IDENTIFIER && kind != HW_N_ATTRIBUTE))
         return;
     hw_val list = hw_value_find(object, HW_LIST);
+    if (!list && strncmp(method, "append", 6) != 0)
+        return;
+    hw_rule_retained(world, frame, container, one ? args->values[0] : hw_value_element(world, args->values[0]));
     if (!list)
         return;
     hw_val added = one ? args->values[0] : hw_value_element(world, args->values[0]);

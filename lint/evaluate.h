@@ -77,6 +77,16 @@ const char *hw_quote(struct hw_world *world, struct hw_module *module, TSNode no
 void hw_rule_directives(struct hw_world *world, struct hw_module *module);
 /* rules/HW110.c: the condition of a while loop. */
 void hw_rule_poll(struct hw_world *world, struct hw_frame *frame, TSNode test);
+/* rules/HW204.c: why the outcome of a test, or the number of turns of a loop, is this rank's own; NULL if it is not. */
+const char *hw_rank_local(struct hw_world *world, struct hw_frame *frame, TSNode test, hw_val value);
+const char *hw_rank_local_loop(const struct hw_world *world, const struct hw_frame *frame, TSNode iterable, hw_val value);
+/* rules/HW204.c: a collective is entered, in a hook or a flush. */
+void hw_collective(struct hw_world *world, const struct hw_site *site, const struct hw_args *args);
+/* rules/HW307.c: `value` is stored in `target`, which outlives the hook. */
+void hw_rule_retained(struct hw_world *world, struct hw_frame *frame, TSNode target, hw_val value);
+/* rules/HW109.c: what reads a host tensor; whether a wait makes all copies complete. */
+void hw_host_read(struct hw_world *world, const struct hw_site *site, hw_val value);
+void hw_copies_waited(struct hw_world *world, struct hw_frame *frame);
 /* rules/HW304.c: an except clause just executed; the findings in it begin at first_record. */
 void hw_rule_fallback(struct hw_world *world, struct hw_frame *frame, TSNode clause, size_t first_record);
 /* rules/HW301.c: a call of a metric schema method, by its name. */

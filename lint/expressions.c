@@ -195,7 +195,10 @@ static hw_val combine(struct hw_world *world, hw_val left, hw_val right, unsigne
         unsigned scalar = (l ? l->flags : HW_SCALAR) & (r ? r->flags : HW_SCALAR) & HW_SCALAR;
         if ((!l && !hw_value_is_host(left)) || (!r && !hw_value_is_host(right)))
             scalar = 0; /* an unknown operand may broadcast */
-        return hw_value_simple(world, HW_DEVICE, scalar | extra, NULL);
+        unsigned kept = ((l ? l->flags : 0) | (r ? r->flags : 0)) & (HW_TOKENS | HW_GRAPH);
+        if (extra & HW_MASK || world->no_grad)
+            kept &= ~(unsigned)HW_GRAPH;
+        return hw_value_simple(world, HW_DEVICE, scalar | extra | kept, NULL);
     }
     if (hw_value_find(left, HW_HOST_TENSOR) || hw_value_find(right, HW_HOST_TENSOR))
         return world->host_tensor;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lint/evaluate.h"
+#include "lint/shapes.h"
 
 /* Whether `unless` ("name:position" given, "name:position=host" given as host data, "name=absent"; '|' between) holds. */
 static bool excused(const char *unless, const struct hw_args *args)
@@ -247,6 +248,22 @@ static void report_fact(struct hw_world *world, const struct hw_site *site, cons
         hw_report_call(world, site, fact->rule);
 }
 
+static bool reads_host(const struct hw_fact *fact)
+{
+    return fact->rule == 101 || fact->rule == 102 || fact->rule == 103 || fact->rule == 105;
+}
+
+/* The result with what it keeps of the tensor it was computed from. */
+static hw_val shaped(struct hw_world *world, const struct hw_site *site, const char *name, hw_val from, hw_val result,
+                     const struct hw_args *args, bool function)
+{
+    enum { KEPT = HW_TOKENS | HW_GRAPH };
+    if (result->kind != HW_DEVICE || !((from->flags | result->flags) & KEPT))
+        return result;
+    unsigned flags = result->flags & ~(unsigned)KEPT;
+    return hw_value_simple(world, HW_DEVICE, flags | hw_shape_kept(world, site, name, from->flags, args, function), NULL);
+}
+
 hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const char *dotted, struct hw_args *args)
 {
     const char *last = strrchr(dotted, '.');
@@ -257,7 +274,16 @@ hw_val hw_call_library(struct hw_world *world, const struct hw_site *site, const
         return world->unknown;
     if (breaks(world, site, fact, NULL, args))
         report_fact(world, site, fact);
-    return result_of(world, site, fact, dotted, NULL, args);
+    if (fact->rule == 201 || fact->rule == 202 || (fact->rule == 203 && last && strstr(last, "barrier")))
+        hw_collective(world, site, args);
+    if (fact->rule == 106 && hw_argument(args, "device", 0) == NULL)
+        hw_copies_waited(world, site->frame);
+    hw_val from = args->count ? hw_value_find(args->values[0], HW_DEVICE) : NULL;
+    if (reads_host(fact))
+        for (size_t i = 0; i < args->count; i++)
+            hw_host_read(world, site, args->values[i]);
+    hw_val result = result_of(world, site, fact, dotted, NULL, args);
+    return from && last ? shaped(world, site, last + 1, from, result, args, true) : result;
 }
 
 /* Methods of lists and dicts that hand out what they hold. */
@@ -304,12 +330,23 @@ hw_val hw_call_method(struct hw_world *world, const struct hw_site *site, hw_val
     if (receiver->kind == HW_NONE || receiver->kind == HW_PLACE)
         return world->host;
     const struct hw_fact *fact = hw_knowledge_method(name);
+    bool gathers = strstr(name, "gather") || strstr(name, "all_reduce");
+    if (world->flush && gathers && (receiver->kind == HW_UNKNOWN || receiver->kind == HW_OBJECT))
+        hw_collective(world, site, args);
+    if (!fact && receiver->kind == HW_DEVICE)
+        return shaped(world, site, name, receiver,
+                      hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL), args,
+                      false);
     if (!fact)
-        return receiver->kind == HW_DEVICE
-                   ? hw_value_simple(world, HW_DEVICE, receiver->flags & HW_MAYBE_TUPLE ? 0 : receiver->flags, NULL)
-               : receiver->kind == HW_HOST_TENSOR ? receiver
-                                                  : world->unknown;
+        return receiver->kind == HW_HOST_TENSOR ? receiver : world->unknown;
     if (receiver->kind != HW_HOST_TENSOR && breaks(world, site, fact, receiver, args))
         report_fact(world, site, fact);
-    return result_of(world, site, fact, name, receiver, args);
+    if (receiver->kind == HW_HOST_TENSOR && reads_host(fact) && strcmp(name, "cpu") != 0)
+        hw_host_read(world, site, receiver);
+    if (fact->rule == 106)
+        hw_copies_waited(world, site->frame);
+    if (receiver->kind == HW_DEVICE && !strcmp(name, "numel") && uses_paddle(world, site->frame))
+        return world->scalar; /* paddle's is a tensor; torch's a number */
+    hw_val result = result_of(world, site, fact, name, receiver, args);
+    return receiver->kind == HW_DEVICE ? shaped(world, site, name, receiver, result, args, false) : result;
 }

@@ -44,7 +44,7 @@ static void narrow_name(struct hw_world *world, struct hw_frame *frame, TSNode n
     else if (test == TEST_TENSOR && device)
         narrowed = device->flags & HW_MAYBE_TUPLE ? hw_value_list(world, world->device) : world->unknown;
     else if (test == TEST_TUPLE && holds && device)
-        narrowed = hw_value_list(world, hw_value_simple(world, HW_DEVICE, 0, NULL));
+        narrowed = hw_value_list(world, hw_value_simple(world, HW_DEVICE, device->flags & (HW_TOKENS | HW_GRAPH), NULL));
     else if (test == TEST_TUPLE && !holds && device)
         narrowed = hw_value_simple(world, HW_DEVICE, device->flags & ~(unsigned)HW_MAYBE_TUPLE, NULL);
     else if (test == TEST_TUPLE)

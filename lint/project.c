@@ -55,7 +55,8 @@ static bool may_define(const char *text, size_t size, const char *glob)
 
 bool hw_project_may_be_hot(const char *text, size_t size, const struct hw_settings *settings)
 {
-    const struct hw_strings *lists[] = {&settings->hot_functions, &settings->wrappers, &settings->hook_roots};
+    const struct hw_strings *lists[] = {&settings->hot_functions, &settings->wrappers, &settings->hook_roots,
+                                        &settings->flush_roots};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (may_define(text, size, lists[i]->items[j]))

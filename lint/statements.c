@@ -36,15 +36,29 @@ static TSNode child_of_kind(TSNode node, enum hw_node kind)
     return (TSNode){0};
 }
 
+/* Whether a block ends by leaving what is around it, other than by an error. */
+static bool leaves(TSNode block)
+{
+    uint32_t count = hw_node_children(block);
+    enum hw_node last = count ? hw_node_kind(hw_node_child(block, count - 1)) : HW_N_OTHER;
+    return last == HW_N_RETURN || last == HW_N_CONTINUE || last == HW_N_BREAK;
+}
+
 static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
-    TSNode test = hw_node_field(node, HW_F_CONDITION);
-    hw_truth(world, frame, test, hw_evaluate(world, frame, test), hw_node_kind(node) == HW_N_ELIF ? "elif" : "if");
+    TSNode test = hw_node_field(node, HW_F_CONDITION), consequence = hw_node_field(node, HW_F_CONSEQUENCE);
+    hw_val value = hw_evaluate(world, frame, test);
+    hw_truth(world, frame, test, value, hw_node_kind(node) == HW_N_ELIF ? "elif" : "if");
     struct hw_env before = {0}, after = {0};
     bool after_dead = true;
+    struct hw_guard around = world->guard;
+    const char *why = hw_rank_local(world, frame, test, value);
+    if (why)
+        world->guard = (struct hw_guard){.module = frame->module, .node = test, .why = why};
     hw_env_copy(&before, &frame->now);
     hw_narrow(world, frame, test, true);
-    hw_execute(world, frame, hw_node_field(node, HW_F_CONSEQUENCE));
+    hw_execute(world, frame, consequence);
+    bool left = frame->dead && leaves(consequence);
     merge(world, &after, &after_dead, &frame->now, frame->dead);
 
     /* The first elif or else goes on in the environment where the test failed; each later one likewise. */
@@ -68,6 +82,9 @@ static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode no
             hw_execute(world, frame, body_of(child));
         }
     }
+    world->guard = around;
+    if (why && left) /* what follows is only for ranks that stayed */
+        world->guard = (struct hw_guard){frame->module, test, node, why};
     merge(world, &frame->now, &frame->dead, &after, after_dead);
     hw_env_free(&before);
     hw_env_free(&after);
@@ -80,6 +97,8 @@ static void execute_loop(struct hw_world *world, struct hw_frame *frame, TSNode 
     if (!is_for)
         hw_rule_poll(world, frame, test);
     hw_val iterable = is_for ? hw_evaluate(world, frame, hw_node_field(node, HW_F_RIGHT)) : NULL;
+    struct hw_guard around = world->guard;
+    const char *why = is_for ? hw_rank_local_loop(world, frame, hw_node_field(node, HW_F_RIGHT), iterable) : NULL;
     int passes = frame->loops < 3 ? 2 : 1; /* the second sees what the first left behind */
     frame->loops++;
     for (int pass = 0; pass < passes; pass++) {
@@ -89,7 +108,10 @@ static void execute_loop(struct hw_world *world, struct hw_frame *frame, TSNode 
             hw_assign(world, frame, target, hw_value_element(world, iterable), false);
         else
             hw_truth(world, frame, test, hw_evaluate(world, frame, test), "while");
+        if (why)
+            world->guard = (struct hw_guard){.module = frame->module, .node = hw_node_field(node, HW_F_RIGHT), .why = why};
         hw_execute(world, frame, body_of(node));
+        world->guard = around;
         frame->dead = false;
         for (size_t i = 0; i < before.count; i++)
             hw_env_join(world, &frame->now, before.items[i].name, before.items[i].value);
@@ -192,9 +214,15 @@ static void execute_match(struct hw_world *world, struct hw_frame *frame, TSNode
     hw_env_free(&after);
 }
 
+static bool turns_off_autograd(const char *text)
+{
+    return strstr(text, "no_grad") || strstr(text, "inference_mode") || strstr(text, "set_grad_enabled(False)");
+}
+
 static void execute_with(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode clause = child_of_kind(node, HW_N_WITH_CLAUSE), item;
+    bool no_grad = turns_off_autograd(hw_node_text(world, frame->module, clause));
     HW_EACH_CHILD (item, clause) {
         TSNode value = hw_node_field(item, HW_F_VALUE);
         if (hw_node_kind(value) == HW_N_AS_PATTERN) {
@@ -206,7 +234,9 @@ static void execute_with(struct hw_world *world, struct hw_frame *frame, TSNode 
             hw_evaluate(world, frame, value);
         }
     }
+    world->no_grad += no_grad;
     hw_execute(world, frame, body_of(node));
+    world->no_grad -= no_grad;
 }
 
 static void define_function(struct hw_world *world, struct hw_frame *frame, TSNode node, TSNode decorated)
@@ -226,6 +256,7 @@ static void define_function(struct hw_world *world, struct hw_frame *frame, TSNo
         TSNode expression = hw_node_child(decorators[count], 0);
         const char *text = hw_node_text(world, frame->module, expression);
         size_t length = strlen(text);
+        function->no_grad |= turns_off_autograd(text);
         if (!strcmp(text, "staticmethod")) {
             function->is_static = true;
         } else if (!strcmp(text, "classmethod")) {
@@ -530,6 +561,9 @@ void hw_assign(struct hw_world *world, struct hw_frame *frame, TSNode target, hw
     case HW_N_ATTRIBUTE: {
         hw_val object = hw_evaluate(world, frame, hw_node_field(target, HW_F_OBJECT));
         const char *name = hw_node_text(world, frame->module, hw_node_field(target, HW_F_ATTRIBUTE));
+        hw_rule_retained(world, frame, target, value);
+        if (value->kind == HW_HOST_TENSOR) /* read in another function, which may have waited */
+            value = hw_value_simple(world, HW_HOST_TENSOR, value->flags & ~(unsigned)HW_PENDING, NULL);
         for (size_t i = 0; i < hw_value_count(object); i++)
             if (hw_value_at(object, i)->kind == HW_INSTANCE)
                 hw_attribute_store(world, (struct hw_class *)(uintptr_t)hw_value_at(object, i)->a, name, value);
@@ -539,6 +573,8 @@ void hw_assign(struct hw_world *world, struct hw_frame *frame, TSNode target, hw
         TSNode container = hw_node_field(target, HW_F_VALUE);
         hw_val object = hw_evaluate(world, frame, container);
         hw_subscript(world, frame, target, object, true, value);
+        if (object->kind != HW_DEVICE && object->kind != HW_HOST_TENSOR)
+            hw_rule_retained(world, frame, target, value);
         hw_val grown = NULL;
         if (object->kind == HW_DICT) {
             TSNode key = hw_node_field(target, HW_F_SUBSCRIPT);

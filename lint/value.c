@@ -171,7 +171,7 @@ hw_val hw_value_join(struct hw_world *world, hw_val left, hw_val right)
                 merged = true;
             } else if (members[j]->kind == HW_DEVICE && add->kind == HW_DEVICE) {
                 unsigned both = members[j]->flags & add->flags;
-                unsigned any = (members[j]->flags | add->flags) & HW_MAYBE_TUPLE;
+                unsigned any = (members[j]->flags | add->flags) & (HW_MAYBE_TUPLE | HW_GRAPH);
                 members[j] = hw_value_simple(world, HW_DEVICE, both | any, NULL);
                 merged = true;
             }
@@ -262,7 +262,9 @@ hw_val hw_value_element(struct hw_world *world, hw_val value)
         hw_val one = hw_value_at(value, i), part = world->unknown;
         switch (one->kind) {
         case HW_DEVICE:
-            part = hw_value_simple(world, HW_DEVICE, one->flags & HW_MASK, NULL);
+            part = hw_value_simple(world, HW_DEVICE,
+                                   one->flags & (HW_MASK | HW_GRAPH | (one->flags & HW_MAYBE_TUPLE ? (unsigned)HW_TOKENS : 0u)),
+                                   NULL);
             break;
         case HW_HOST_TENSOR:
             part = one;

@@ -41,6 +41,9 @@ enum hw_flags {
     HW_MODULE_ITSELF = 64, /* unknown: the nn.Module a hook is handed */
     HW_NAMESPACE = 256,    /* extern: a package without a file of its own; some of what is below it is in the sources */
     HW_PATTERN = 512,      /* host: text is a string in which each \x01 stands for something unknown */
+    HW_PENDING = 1024,     /* host tensor: a copy into it was queued, nothing has waited for it */
+    HW_TOKENS = 4096,      /* device: keeps a dimension of tokens or of the microbatch */
+    HW_GRAPH = 8192,       /* device: belongs to the autograd graph */
     HW_HASHED = 128        /* list: a set; membership compares hashes and identities, not elements */
 };
 

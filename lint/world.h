@@ -64,7 +64,7 @@ struct hw_function {
     TSNode node; /* function_definition or lambda */
     const char *name, *qualname;
     struct hw_class *owner; /* the class whose body defines it */
-    bool is_property, is_static, is_classmethod;
+    bool is_property, is_static, is_classmethod, no_grad;
     struct hw_frame **frames;
     size_t frame_count, frame_room;
 };
@@ -78,6 +78,14 @@ struct hw_class {
     struct hw_frame *frame;       /* its body: methods and class attributes */
     struct hw_env attrs, earlier; /* what any method stored on self, in this pass and the one before */
     struct hw_class *next;
+};
+
+/* The collective that a frame entered last. */
+struct hw_batch {
+    const void *call; /* its node */
+    const char *callee, *op, *group;
+    uint32_t first, last; /* rows of its statement */
+    bool scalar, reported;
 };
 
 enum hw_frame_state { HW_FRAME_RUNNING, HW_FRAME_DONE };
@@ -96,6 +104,7 @@ struct hw_frame {
     enum hw_frame_state state;
     uint32_t generation;
     unsigned nesting, loops;
+    struct hw_batch batch;
     hw_val result;
     hw_val *arguments;
     size_t argument_count;
@@ -119,6 +128,14 @@ struct hw_hop {
 struct hw_pending {
     hw_val function;
     struct hw_class *self; /* the class whose instance `self` is */
+};
+
+/* A branch or loop that depends on what other ranks do not share. */
+struct hw_guard {
+    const struct hw_module *module; /* NULL: none */
+    TSNode node;                    /* the test, or what is iterated */
+    TSNode leaves;                  /* the `if` whose branch leaves the function; null: the guard is around */
+    const char *why;
 };
 
 struct hw_record {
@@ -157,8 +174,11 @@ struct hw_world {
     unsigned nesting;
     uint32_t generation;
     bool hot, recording;
-    struct hw_root *root; /* the hook being analysed */
-    TSNode statement;     /* being executed; null: look it up (finding a parent is linear in its siblings) */
+    struct hw_root *root;  /* the hook being analysed */
+    struct hw_guard guard; /* the innermost branch around what is executed that other ranks may not take */
+    bool flush;            /* inside a function that the settings call a flush */
+    unsigned no_grad;      /* regions without autograd around what is executed */
+    TSNode statement;      /* being executed; null: look it up (finding a parent is linear in its siblings) */
 
     struct hw_key *keys; /* metrics that classes declare and record: rules/HW301.c */
     struct hw_record_key *record_keys;

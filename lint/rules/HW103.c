@@ -20,6 +20,8 @@ static TSNode token_of(TSNode test)
 void hw_truth(struct hw_world *world, struct hw_frame *frame, TSNode test, hw_val value, const char *reader)
 {
     hw_val device = NULL;
+    struct hw_site site = {frame, test, test, test};
+    hw_host_read(world, &site, value);
     for (size_t i = 0; i < hw_value_count(value); i++)
         if (hw_value_at(value, i)->kind == HW_DEVICE && !(hw_value_at(value, i)->flags & HW_MAYBE_TUPLE))
             device = hw_value_at(value, i);

@@ -43,7 +43,8 @@ hw_val hw_move(struct hw_world *world, const struct hw_site *site, hw_val receiv
     if (place == HW_ON_HOST) {
         if (!host_data)
             report_to_host(world, site, args);
-        return world->host_tensor;
+        return receiver->kind == HW_DEVICE && non_blocking(args) ? hw_value_simple(world, HW_HOST_TENSOR, HW_PENDING, NULL)
+                                                                 : world->host_tensor;
     }
     if (place == HW_ON_DEVICE) {
         if (host_data && !(receiver->flags & HW_PINNED && non_blocking(args)))

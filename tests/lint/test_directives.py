@@ -5,7 +5,7 @@ import pytest
 
 def hook(*lines):
     body = "".join(f"        {line}\n" for line in lines)
-    return f"import torch.distributed as dist\n\ndef _make_x_hook(s):\n    def h(m, i, o):\n{body}    return h\n"
+    return f"import torch.distributed as dist\n\ndef _make_x_hook(s):\n    def h(o):\n{body}    return h\n"
 
 
 def codes(project, *lines):

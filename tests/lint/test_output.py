@@ -16,7 +16,7 @@ def _make_norm_hook(store):
         store["日本😀"] = output.norm().item()
         store["peak"] = peak(output)
         # hookwatch: allow HW201 -- channels are sharded
-        dist.all_reduce(output)
+        dist.all_reduce(buffer)
 
     return hook
 """

@@ -9,7 +9,7 @@ def hook(*lines):
 
 @pytest.mark.parametrize(
     "line",
-    ["return o, *(None,) * n", "x, *r = o, *[]", "print >>f, o.x y", "x = = 1", "if n\n            pass", "s.add(t'{o!q:>{n}}' 3)"],
+    ["print >>f, o.x y", "x = = 1", "if n\n            pass", "s.add(t'{o!q:>{n}}' 3)"],
 )
 def test_a_hook_that_cannot_be_read_whole_says_so(project, line):
     project.write("a.py", hook("s.add(o.item())", line))
@@ -19,8 +19,18 @@ def test_a_hook_that_cannot_be_read_whole_says_so(project, line):
 
 
 def test_what_can_be_read_is_still_found(project):
-    project.write("a.py", hook("s.add(o.item())", "return o, *(None,) * n"))
+    project.write("a.py", hook("s.add(o.item())", "x = = 1"))
     assert project.lines() == [("a.py", 3, "HW101"), ("a.py", 4, "HW901")]
+
+
+@pytest.mark.parametrize(
+    "line", ["return o.item(), *(None,) * n", "x, *r = o.item(), *[n]", "x = o.item(), *[n], *(n,)", "return t'{o.item():>{n}}', *[n]"]
+)
+def test_what_python_reads_and_the_grammar_does_not_is_read(project, line):
+    project.write("a.py", hook(line))
+    (finding,) = project.lint()
+    assert finding["code"] == "HW101"
+    assert finding["location"] == {"row": 3, "column": 8 + line.index("item") + 1}
 
 
 @pytest.mark.parametrize(
