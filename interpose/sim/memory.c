@@ -1,8 +1,10 @@
 /* Device, pinned and pageable memory: two reserved address ranges, so that what a pointer is takes two comparisons. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "interpose/sim/sim.h"
 
 #define PAGE       4096ul
@@ -16,6 +18,7 @@ typedef struct block {
     size_t bytes;
     int used;     /* handed out */
     int reserved; /* address range only (cuMemAddressReserve): its bytes are counted when mapped */
+    int shared;   /* one more than the descriptor of the file it lies in, once another process may map it; else 0 */
     struct block *next;
 } block;
 typedef struct range {
@@ -93,7 +96,7 @@ static block *take(range *r, size_t bytes, size_t align)
             block *rest = calloc(1, sizeof *rest);
             if (!rest)
                 return NULL;
-            *rest = (block){b->start + skip, b->bytes - skip, 0, 0, b->next};
+            *rest = (block){b->start + skip, b->bytes - skip, 0, 0, 0, b->next};
             b->bytes = skip;
             b->next = rest;
             b = rest;
@@ -102,7 +105,7 @@ static block *take(range *r, size_t bytes, size_t align)
             block *rest = calloc(1, sizeof *rest);
             if (!rest)
                 return NULL;
-            *rest = (block){b->start + bytes, b->bytes - bytes, 0, 0, b->next};
+            *rest = (block){b->start + bytes, b->bytes - bytes, 0, 0, 0, b->next};
             b->bytes = bytes;
             b->next = rest;
         }
@@ -123,6 +126,9 @@ static int give_back(range *r, const void *p)
         if (!b->reserved)
             r->in_use -= b->bytes;
         b->used = 0;
+        if (b->shared)
+            close(b->shared - 1);
+        b->shared = 0;
         (void)mmap(b->start, b->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
         if (b->next && !b->next->used) {
             block *gone = b->next;
@@ -138,6 +144,16 @@ static int give_back(range *r, const void *p)
         return 1;
     }
     return 0;
+}
+
+/* Pages that were never touched stay holes. */
+static int write_all(int fd, const char *from, size_t bytes)
+{
+    static const char zeros[PAGE];
+    for (size_t at = 0; at < bytes; at += PAGE)
+        if (memcmp(from + at, zeros, PAGE) && pwrite(fd, from + at, PAGE, (off_t)at) != (ssize_t)PAGE)
+            return 0;
+    return 1;
 }
 
 /* Zero-filled memory, NULL when `limit` bytes in use would be exceeded. */
@@ -255,6 +271,40 @@ int hw_sim_device_map(void *p, size_t bytes, int map)
         devices[device].in_use += map ? bytes : -bytes;
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+/* The block moves into a file once, its address and bytes stay. Whoever writes to it meanwhile has no event to wait for: as on
+ * hardware, what is shared is what was written before the handle was asked for. */
+int hw_sim_device_share(const void *p, size_t *bytes)
+{
+    int device = device_index(p), fd = -1;
+    if (device < 0)
+        return -1;
+    pthread_mutex_lock(&lock);
+    block *b = devices[device].first;
+    while (b && !(b->used && !b->reserved && (const char *)p >= b->start && (const char *)p < b->start + b->bytes))
+        b = b->next;
+    if (b && !b->shared && (fd = memfd_create("hookwatch-ipc", MFD_CLOEXEC)) >= 0) {
+        if (!ftruncate(fd, (off_t)b->bytes) && write_all(fd, b->start, b->bytes) &&
+            mmap(b->start, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+            b->shared = fd + 1;
+        else
+            close(fd);
+    }
+    fd = b ? b->shared - 1 : -1;
+    *bytes = b ? b->bytes : 0;
+    pthread_mutex_unlock(&lock);
+    return fd;
+}
+
+void *hw_sim_device_adopt(int fd, size_t bytes)
+{
+    void *p = hw_sim_device_reserve(bytes, hw_sim_device_of());
+    if (p && mmap(p, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        hw_sim_device_unreserve(p);
+        p = NULL;
+    }
+    return p;
 }
 
 HW_API int cudaMalloc(void **out, size_t bytes)

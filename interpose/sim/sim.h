@@ -109,12 +109,24 @@ int hw_sim_capture_forbids(hw_sim_stream *stream, int whole_device);
 void hw_sim_capture_join(hw_sim_stream *stream, struct hw_sim_graph *graph);
 unsigned long long hw_sim_graph_serial(const struct hw_sim_graph *graph);
 
+/* ---- ipc.c ---- */
+/* A handle other processes can open for as long as this one keeps `fd`; and the file of such a handle, -1 when there is none. */
+typedef struct hw_sim_ipc { /* cudaIpcMemHandle_t, cudaIpcEventHandle_t */
+    uint64_t kind, pid, fd, device, inode, bytes, more[2];
+} hw_sim_ipc;
+int hw_sim_ipc_make(hw_sim_ipc *out, uint64_t kind, int fd, size_t bytes);
+int hw_sim_ipc_open(const hw_sim_ipc *handle, uint64_t kind);
+
 /* ---- memory.c ---- */
 enum { HW_PAGEABLE, HW_PINNED, HW_DEVICE };
 int hw_sim_where(const void *pointer, int *device);
 HW_API void *hw_sim_device_reserve(size_t bytes, int device); /* address range only, for cuMemAddressReserve */
 HW_API void hw_sim_device_unreserve(void *pointer);
 HW_API int hw_sim_device_map(void *pointer, size_t bytes, int map);
+/* The file in which the block around `p` lies from now on, owned by the block, and the block's size; -1: no such block, or no file. */
+int hw_sim_device_share(const void *p, size_t *bytes);
+/* Device memory that is the first `bytes` of a file, given back by hw_sim_device_unreserve; NULL: not to be had. */
+void *hw_sim_device_adopt(int fd, size_t bytes);
 HW_API int hw_sim_device_of(void);
 HW_API int hw_sim_pointer_kind(const void *pointer, int *device);
 

@@ -1,9 +1,12 @@
 /* Streams and events: all work but collectives is done at once, so a stream is the set of collectives it still waits for. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include "interpose/sim/sim.h"
 
 #define MAX_DEVICES 64
@@ -13,7 +16,11 @@ typedef struct event {
     double when;                    /* milliseconds */
     unsigned long long captured_in; /* serial of the capture it was last recorded in, or 0 */
     struct hw_sim_graph *graph;
+    uint64_t *shared; /* deps.ready for the other processes that have the event open; NULL: there are none */
+    int fd;           /* of the file `shared` lies in; valid where the event was made */
 } event;
+
+#define EVENT_KIND 0x6d65736d77680002u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hw_sim_stream default_streams[MAX_DEVICES];
@@ -285,6 +292,8 @@ HW_API int cudaStreamQuery(void *stream)
     return error ? error : done ? 0 : HW_CUDA_NOT_READY;
 }
 
+static void look_up_shared(event *e);
+
 HW_API int cudaStreamWaitEvent(void *stream, event *e, unsigned flags)
 {
     HW_ENTER();
@@ -294,6 +303,7 @@ HW_API int cudaStreamWaitEvent(void *stream, event *e, unsigned flags)
         hw_sim_capture_join(s, e->graph);
         return 0;
     }
+    look_up_shared(e);
     pthread_mutex_lock(&lock);
     merge(&s->deps, &e->deps);
     pthread_mutex_unlock(&lock);
@@ -301,6 +311,13 @@ HW_API int cudaStreamWaitEvent(void *stream, event *e, unsigned flags)
 }
 
 /* ---- events ---- */
+/* What the process that recorded the event said of it. */
+static void look_up_shared(event *e)
+{
+    if (e->shared)
+        __atomic_store_n(&e->deps.ready, __atomic_load_n(e->shared, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
 static int create_event(event **out)
 {
     *out = calloc(1, sizeof **out);
@@ -325,10 +342,55 @@ HW_API int cudaEventDestroy(event *e)
 {
     HW_ENTER();
     HW_TRACE("cudaEventDestroy");
+    if (e && e->shared) {
+        munmap(e->shared, sizeof *e->shared);
+        if (e->fd >= 0)
+            close(e->fd);
+    }
     if (e)
         free(e->deps.ticket);
     free(e);
     return 0;
+}
+
+static int share_event(event *e, int fd)
+{
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *e->shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return 0;
+    e->shared = p;
+    return 1;
+}
+
+HW_API int cudaIpcGetEventHandle(hw_sim_ipc *out, event *e)
+{
+    HW_ENTER();
+    HW_TRACE("cudaIpcGetEventHandle");
+    if (!e->shared) {
+        e->fd = memfd_create("hookwatch-ipc", MFD_CLOEXEC);
+        if (e->fd < 0 || ftruncate(e->fd, sizeof *e->shared) || !share_event(e, e->fd))
+            return hw_sim_fail(HW_CUDA_OUT_OF_MEMORY);
+        wait_for_values(&e->deps);
+        __atomic_store_n(e->shared, e->deps.ready, __ATOMIC_RELEASE);
+    }
+    return e->fd < 0 || hw_sim_ipc_make(out, EVENT_KIND, e->fd, sizeof *e->shared) ? hw_sim_fail(HW_CUDA_INVALID_HANDLE) : 0;
+}
+
+HW_API int cudaIpcOpenEventHandle(event **out, hw_sim_ipc handle)
+{
+    HW_ENTER();
+    HW_TRACE("cudaIpcOpenEventHandle");
+    int fd = hw_sim_ipc_open(&handle, EVENT_KIND), error = create_event(out);
+    if (!error && !share_event(*out, fd)) {
+        free(*out);
+        *out = NULL;
+        error = hw_sim_fail(HW_CUDA_INVALID_VALUE);
+    }
+    if (!error)
+        (*out)->fd = -1;
+    if (fd >= 0)
+        close(fd);
+    return error;
 }
 
 HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
@@ -351,6 +413,10 @@ HW_API int cudaEventRecordWithFlags(event *e, void *stream, unsigned flags)
     merge(&e->deps, &s->deps);
     prune(&e->deps);
     pthread_mutex_unlock(&lock);
+    if (e->shared) { /* another process cannot wait for our collectives: they are over before it hears of the event */
+        wait_for_values(&e->deps);
+        __atomic_store_n(e->shared, e->deps.ready, __ATOMIC_RELEASE);
+    }
     return 0;
 }
 
@@ -364,6 +430,7 @@ HW_API int cudaEventQuery(event *e)
 {
     HW_ENTER();
     HW_COUNT(queries, 1);
+    look_up_shared(e);
     int status = e->captured_in ? hw_sim_fail(HW_CUDA_CAPTURED_EVENT) : all_done(&e->deps) ? 0 : HW_CUDA_NOT_READY;
     HW_TRACE("cudaEventQuery %d", status);
     return status;
@@ -376,6 +443,7 @@ HW_API int cudaEventSynchronize(event *e)
     HW_TRACE("cudaEventSynchronize");
     if (e->captured_in)
         return hw_sim_fail(HW_CUDA_CAPTURED_EVENT);
+    look_up_shared(e);
     wait_for(&e->deps);
     return 0;
 }
