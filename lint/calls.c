@@ -346,7 +346,7 @@ hw_val hw_invoke_root(struct hw_world *world, const struct hw_root *root)
             value = world->device;
         args.values[args.count++] = value;
     }
-    return hw_call(world, NULL, root->function, &args);
+    return hw_call(world, root->at, root->function, &args);
 }
 
 static hw_val instantiate(struct hw_world *world, const struct hw_site *site, hw_val callee, struct hw_args *args)
@@ -527,6 +527,15 @@ static hw_val call_attribute(struct hw_world *world, const struct hw_site *site,
     if (!is_project_object(object))
         return hw_call_method(world, site, object, name, args);
     hw_val member = hw_read_attribute(world, site->frame, site->callee, object, name);
+    if (member == world->unknown && object->kind == HW_SUPER && !strcmp(name, "__init__")) {
+        const struct hw_class *cls = object->a; /* class Pack(saved_tensors_hooks): its base registers what it is given */
+        for (size_t i = 0; i < cls->base_count; i++) {
+            hw_val base = hw_resolve(world, cls->bases[i]);
+            const char *last = base->kind == HW_EXTERN ? strrchr(base->text, '.') : NULL;
+            if (last)
+                hw_register(world, site, last + 1, args);
+        }
+    }
     if (member == world->unknown) /* inherited from outside the sources */
         return hw_call_method(world, site, world->unknown, name, args);
     return hw_call(world, site, member, args);

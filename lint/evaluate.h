@@ -66,6 +66,11 @@ void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum 
 void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule);
 void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
                     const char *message);
+/* Gives a record its fix: bytes [first, last) of its file become `content` (in the arena). */
+void hw_fix_record(struct hw_world *world, struct hw_record *record, uint32_t first, uint32_t last, const char *content,
+                   const char *message);
+/* The record of a rule at a byte; NULL if there is none. */
+struct hw_record *hw_record_at(struct hw_world *world, const struct hw_module *module, int rule, uint32_t byte);
 /* Frees the index of what is recorded. */
 void hw_findings_forget(struct hw_world *world);
 void hw_findings_emit(struct hw_world *world, void (*emit)(const struct hw_finding *, void *), void *user,
@@ -100,6 +105,8 @@ void hw_rule_unread(struct hw_world *world, struct hw_module *module);
 void hw_truth(struct hw_world *world, struct hw_frame *frame, TSNode test, hw_val value, const char *reader);
 /* rules/HW201.c: what to add to the message when a plain comment stands beside the collective, else "". */
 const char *hw_collective_remark(struct hw_world *world, const struct hw_site *site);
+/* rules/HW201.c: allows the finding by its comment or docstring where the project says so, else offers a fix. */
+void hw_collective_justify(struct hw_world *world, const struct hw_site *site, struct hw_record *record);
 /* rules/HW105.c */
 void hw_format_string(struct hw_world *world, struct hw_frame *frame, TSNode interpolation, hw_val value);
 /* rules/HW107.c: transfers between host and device memory; each returns the resulting value. */

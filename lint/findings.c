@@ -119,11 +119,14 @@ void hw_report(struct hw_world *world, struct hw_module *module, int rule, enum 
     else
         hw_node_statement(token, &finding->statement_first, &finding->statement_last);
     add_witness(world, finding, finding->start.row);
-    record->hook_module = world->hop_count ? world->hops[0].function->module : NULL;
+    record->hook_module = world->hop_count                 ? world->hops[0].function->module
+                          : world->root && world->root->at ? world->root->at->frame->module
+                                                           : NULL;
 }
 
 void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule)
 {
+    size_t before = world->record_count;
     if (!world->hot || !world->recording)
         return;
     const struct hw_rule *row = hw_rule_by_number(rule);
@@ -138,10 +141,47 @@ void hw_report_call(struct hw_world *world, const struct hw_site *site, int rule
             name = hw_arena_format(world->arena, ".%s", name);
     }
     hw_report(world, site->frame->module, rule, row->severity, site->token, site->call,
-              hw_arena_format(world->arena, "`%s()` %s%s", name, row->summary,
+              hw_arena_format(world->arena, "`%s%s` %s%s", name, hw_node_kind(site->token) == HW_N_CALL ? "" : "()",
+                              row->summary,
                               rule == 201   ? hw_collective_remark(world, site)
                               : rule == 101 ? hw_scalar_remark(site)
                                             : ""));
+    if (rule == 201 && world->record_count > before)
+        hw_collective_justify(world, site, &world->records[world->record_count - 1]);
+}
+
+/* Row and column of a byte of the file. */
+static struct hw_position place_of(struct hw_text *source, uint32_t byte)
+{
+    uint32_t row = 0;
+    for (uint32_t low = 0, high = source->line_count; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->lines[middle] <= byte) {
+            row = middle;
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (struct hw_position){row + 1, hw_text_column(source, row, byte)};
+}
+
+void hw_fix_record(struct hw_world *world, struct hw_record *record, uint32_t first, uint32_t last, const char *content,
+                   const char *message)
+{
+    struct hw_fix *fix = hw_arena_alloc(world->arena, sizeof *fix);
+    *fix = (struct hw_fix){
+        message, content, first, last, place_of(record->module->source, first), place_of(record->module->source, last)};
+    record->finding.fix = fix;
+}
+
+struct hw_record *hw_record_at(struct hw_world *world, const struct hw_module *module, int rule, uint32_t byte)
+{
+    for (size_t i = world->record_count; i-- > 0;)
+        if (world->records[i].module == module && world->records[i].byte == byte &&
+            world->records[i].finding.rule->number == rule)
+            return &world->records[i];
+    return NULL;
 }
 
 void hw_report_file(struct hw_world *world, struct hw_module *module, int rule, uint32_t start, uint32_t end,
@@ -196,6 +236,7 @@ static void bind_directives(struct hw_world *world)
                                      record->finding.statement_last);
         if (directive) {
             directive->used = true;
+            record->finding.fix = NULL;
             record->finding.allowed = hw_arena_copy(world->arena, directive->reason, strlen(directive->reason));
         }
     }

@@ -112,8 +112,11 @@ static const struct hw_function *function_of(hw_val value)
     return value->kind == HW_FUNCTION ? value->a : NULL;
 }
 
-static const struct hw_module *module_of(hw_val value)
+static const struct hw_module *module_of(const struct hw_root *root)
 {
+    hw_val value = root->function;
+    if (root->at)
+        return root->at->frame->module;
     const struct hw_function *function = function_of(value);
     if (function)
         return function->module;
@@ -124,7 +127,7 @@ static const struct hw_module *module_of(hw_val value)
 static int by_place(const void *left, const void *right)
 {
     const struct hw_root *a = left, *b = right;
-    const struct hw_module *m = module_of(a->function), *n = module_of(b->function);
+    const struct hw_module *m = module_of(a), *n = module_of(b);
     if (!m || !n)
         return (m != NULL) - (n != NULL);
     if (m->named != n->named)
@@ -135,7 +138,8 @@ static int by_place(const void *left, const void *right)
     if (order)
         return order;
     const struct hw_function *f = function_of(a->function), *g = function_of(b->function);
-    uint32_t x = f ? ts_node_start_byte(f->node) : 0, y = g ? ts_node_start_byte(g->node) : 0;
+    uint32_t x = f ? ts_node_start_byte(f->node) : a->at ? ts_node_start_byte(a->at->call) : 0;
+    uint32_t y = g ? ts_node_start_byte(g->node) : b->at ? ts_node_start_byte(b->at->call) : 0;
     return x < y ? -1 : x > y;
 }
 
@@ -158,7 +162,7 @@ static void run_hooks(struct hw_world *world, bool recording, struct hw_lint_sta
         qsort(world->roots, world->root_count, sizeof *world->roots, by_place);
     for (size_t i = 0; i < world->root_count; i++) { /* hooks that hooks register are added on the way */
         struct hw_root root = world->roots[i];
-        const struct hw_module *module = module_of(root.function);
+        const struct hw_module *module = module_of(&root);
         if (!module || module->framework || is_superseded(world, &root))
             continue;
         world->root = &root;

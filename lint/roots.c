@@ -9,12 +9,36 @@ void hw_root_add(struct hw_world *world, hw_val function, const char *parameters
 {
     for (size_t i = 0; i < world->root_count; i++) {
         struct hw_root *root = &world->roots[i];
-        if (root->function == function && (by_name || !strcmp(root->parameters, parameters)))
+        if (!root->at && root->function == function && (by_name || !strcmp(root->parameters, parameters)))
             return;
     }
     if (world->root_count == world->root_room)
         world->roots = hw_realloc(world->roots, (world->root_room = world->root_room * 2 + 16) * sizeof *world->roots);
     world->roots[world->root_count++] = (struct hw_root){.function = function, .parameters = parameters, .by_name = by_name};
+}
+
+/* print, logging.info and the like, or a partial of one. */
+static bool is_library_function(hw_val value)
+{
+    while (value->kind == HW_PARTIAL)
+        value = value->items[0];
+    return value->kind == HW_EXTERN || value->kind == HW_BOUND;
+}
+
+static void add_library_root(struct hw_world *world, const struct hw_site *site, hw_val function, TSNode node,
+                             const char *parameters)
+{
+    for (size_t i = 0; i < world->root_count; i++)
+        if (world->roots[i].at && world->roots[i].at->call.id == site->call.id && world->roots[i].function == function)
+            return;
+    hw_root_add(world, function, parameters, false);
+    struct hw_root *root = &world->roots[world->root_count - 1];
+    struct hw_site *at = hw_arena_alloc(world->arena, sizeof *at);
+    if (hw_node_kind(node) == HW_N_KEYWORD_ARGUMENT)
+        node = hw_node_field(node, HW_F_VALUE);
+    *at = (struct hw_site){site->frame, ts_node_is_null(node) ? site->call : node, ts_node_is_null(node) ? site->token : node,
+                           ts_node_is_null(node) ? site->callee : node};
+    root->at = at;
 }
 
 void hw_root_carrier(struct hw_world *world, const char *name)
@@ -71,7 +95,10 @@ static void register_value(struct hw_world *world, const struct hw_site *site, h
 {
     bool any = false;
     for (size_t i = 0; i < hw_value_count(hook); i++)
-        if (is_callable(hw_value_at(hook, i))) {
+        if (is_library_function(hw_value_at(hook, i))) {
+            add_library_root(world, site, hw_value_at(hook, i), node, parameters);
+            any = true;
+        } else if (is_callable(hw_value_at(hook, i))) {
             hw_root_add(world, hw_value_at(hook, i), parameters, false);
             carry_class(world, hw_value_at(hook, i));
             any = true;

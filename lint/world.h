@@ -111,11 +111,14 @@ struct hw_frame {
     struct hw_frame *next; /* in world->frames */
 };
 
+struct hw_site;
+
 struct hw_root {
-    hw_val function;        /* HW_FUNCTION, HW_PARTIAL */
-    const char *parameters; /* what it is handed: a word of lint/knowledge/hooks.def */
-    bool by_name;           /* found by its name only */
-    bool cut;               /* the limit on calls was met */
+    hw_val function;          /* HW_FUNCTION, HW_PARTIAL */
+    const char *parameters;   /* what it is handed: a word of lint/knowledge/hooks.def */
+    const struct hw_site *at; /* where it is registered, for a function that is not in the sources; else NULL */
+    bool by_name;             /* found by its name only */
+    bool cut;                 /* the limit on calls was met */
 };
 
 /* One call on the way from the hook to the line. */

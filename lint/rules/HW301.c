@@ -73,6 +73,33 @@ static bool has_key(const struct hw_world *world, const struct hw_class *cls, en
     return false;
 }
 
+/* record(..., x.sum().item()) with a 0-dim x.sum(): the tensor itself is what is wanted. */
+static void offer_tensor(struct hw_world *world, const struct hw_site *site, const struct hw_args *args, hw_val value)
+{
+    TSNode node = {0};
+    for (size_t i = 0; i < args->count; i++)
+        if (args->values[i] == value)
+            node = args->nodes[i];
+    if (hw_node_kind(node) == HW_N_KEYWORD_ARGUMENT)
+        node = hw_node_field(node, HW_F_VALUE);
+    if (hw_node_kind(node) != HW_N_CALL || hw_node_children(hw_node_field(node, HW_F_ARGUMENTS)) > 0)
+        return;
+    TSNode callee = hw_node_field(node, HW_F_FUNCTION), token = hw_node_field(callee, HW_F_ATTRIBUTE);
+    if (hw_node_kind(callee) != HW_N_ATTRIBUTE || strcmp(hw_node_text(world, site->frame->module, token), "item") != 0)
+        return;
+    TSNode tensor = hw_node_field(callee, HW_F_OBJECT);
+    hw_val held = hw_evaluate(world, site->frame, tensor);
+    if (held->kind != HW_DEVICE || !(held->flags & HW_SCALAR))
+        return;
+    struct hw_record *records[] = {
+        hw_record_at(world, site->frame->module, 303, ts_node_start_byte(site->token)),
+        hw_record_at(world, site->frame->module, 101, ts_node_start_byte(token)),
+    };
+    for (size_t i = 0; i < 2; i++)
+        if (records[i])
+            hw_fix_record(world, records[i], ts_node_end_byte(tensor), ts_node_end_byte(node), "", "Record the tensor itself");
+}
+
 static void check_record(struct hw_world *world, const struct hw_site *site, const struct hw_class *cls,
                          const struct hw_schema *schema, const struct hw_args *args, hw_val key)
 {
@@ -81,6 +108,8 @@ static void check_record(struct hw_world *world, const struct hw_site *site, con
     if (value && (hw_value_is_host(value) || value->kind == HW_HOST_TENSOR))
         hw_report(world, site->frame->module, 303, HW_SEVERITY_ERROR, site->token, site->call,
                   "the value recorded is host data; record a 0-dim tensor on the device");
+    if (value && hw_value_is_host(value) && world->hot && world->recording)
+        offer_tensor(world, site, args, value);
     for (size_t i = 0; key && i < hw_value_count(key); i++) {
         const char *text = hw_value_at(key, i)->kind == HW_HOST ? hw_value_at(key, i)->text : NULL;
         if (!text)

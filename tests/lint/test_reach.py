@@ -34,6 +34,8 @@ ROOTS = {
     "register_module_forward_hook(h)\n",
     "saved tensors": "import torch\n\ndef p(t):\n    return t.item()\n\ndef u(x):\n    return x\n\ndef go(f):\n"
     "    with torch.autograd.graph.saved_tensors_hooks(p, u):\n        f()\n",
+    "saved tensors by inheritance": "import torch\n\nclass Pack(torch.autograd.graph.saved_tensors_hooks):\n    def __init__(self):\n"
+    "        def pack(x):\n            return x.item()\n        super().__init__(pack, lambda x: x)\n",
     "paddle": "def h(m, i, o):\n    o.item()\n\ndef go(n):\n    n.register_forward_post_hook(h)\n",
     "decorated": "import torch\n\n@torch.no_grad()\ndef h(m, i, o):\n    o.item()\n\ndef go(n):\n    n.register_forward_hook(h)\n",
     "named factory": "class P:\n    def _make_x_hook(self):\n        def h(m, i, o):\n            o.item()\n        return h\n",
@@ -46,6 +48,17 @@ def test_every_kind_of_hook_is_found(project, kind):
     project.write("a.py", text)
     row = next(n for n, line in enumerate(text.splitlines(), 1) if ".item()" in line)
     assert project.lines() == [("a.py", row, "HW101")]
+
+
+@pytest.mark.parametrize(
+    "hook", ["print", "hook=print", "partial(print, 'x')", "log.info", "logging.warning", "partial(logging.info, '%s %s %s')", "log.debug"]
+)
+def test_functions_of_libraries_are_hooks_too(project, hook):
+    line = f"    n.register_forward_hook({hook})"
+    project.write("a.py", f"import logging\nfrom functools import partial\n\nlog = logging.getLogger('x')\n\ndef go(n):\n{line}\n    n.register_forward_hook(len)\n")
+    (finding,) = project.lint()
+    assert (finding["code"], finding["location"]["row"]) == ("HW105", 7)
+    assert finding["location"]["column"] == line.index(hook.removeprefix("hook=")) + 1
 
 
 @pytest.mark.parametrize(
