@@ -109,10 +109,13 @@ $(B)/tidy/%.ok: %.c .clang-tidy $(TP)/.stamp
 	  || { grep ' error: ' $@.log; exit 1; }
 	$(Q)mv $@.log $@
 tidy: $(TIDY)
-check: format-check tidy
+# The rows that are generated from torch's own list of operators, made again and compared.
+check-knowledge:
+	$(Q)python=$${HOOKWATCH_TORCH_PYTHON:-$$(scripts/torch-env)} && "$$python" scripts/generate-knowledge --check
+check: format-check tidy check-knowledge
 	$(Q)scripts/check-coverage
 
-.PHONY: all sim python clean demo bench install uninstall format format-check tidy check
+.PHONY: all sim python clean demo bench install uninstall format format-check tidy check check-knowledge
 clean:
 	rm -rf $(B)
 

@@ -15,6 +15,18 @@ static struct hw_fact calls[] = {
 #undef HW_CALL
 };
 
+/* Generated, in order of name. */
+static const struct hw_fact aten_calls[] = {
+#define HW_CALL(name, rule, when, unless, result) {name, rule, HW_##when, unless, HW_GIVES_##result},
+#include "lint/knowledge/aten_calls.def"
+#undef HW_CALL
+};
+static const struct hw_fact aten_methods[] = {
+#define HW_METHOD(name, rule, when, unless, result) {name, rule, HW_##when, unless, HW_GIVES_##result},
+#include "lint/knowledge/aten_methods.def"
+#undef HW_METHOD
+};
+
 static struct hw_fact methods[] = {
 #define HW_METHOD(name, rule, when, unless, result) {name, rule, HW_##when, unless, HW_GIVES_##result},
 #include "lint/knowledge/methods.def"
@@ -67,6 +79,8 @@ const struct hw_fact *hw_knowledge_call(const char *dotted)
     const struct hw_fact *fact = find(calls, COUNT(calls), dotted);
     char pattern[256];
     size_t length = strlen(dotted);
+    if (!fact)
+        fact = find(aten_calls, COUNT(aten_calls), dotted);
     if (fact || length + 4 > sizeof pattern)
         return fact;
     memcpy(pattern, dotted, length + 1);
@@ -83,7 +97,8 @@ const struct hw_fact *hw_knowledge_call(const char *dotted)
 
 const struct hw_fact *hw_knowledge_method(const char *name)
 {
-    return find(methods, COUNT(methods), name);
+    const struct hw_fact *fact = find(methods, COUNT(methods), name);
+    return fact ? fact : find(aten_methods, COUNT(aten_methods), name);
 }
 
 enum hw_result hw_knowledge_attribute(const char *name)

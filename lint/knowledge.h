@@ -24,6 +24,8 @@ enum hw_result {
     HW_GIVES_SAME,   /* lives where the tensor it was given lives */
     HW_GIVES_SCALAR, /* as SAME, 0-dim unless a dimension is given */
     HW_GIVES_MASK,   /* as SAME, boolean */
+    HW_GIVES_PARTS,  /* several tensors, each as SAME */
+    HW_GIVES_EITHER, /* one without further arguments, several with a dimension */
     HW_GIVES_SELF,   /* the receiver itself */
     HW_GIVES_DEVICE,
     HW_GIVES_HOST,

@@ -135,6 +135,10 @@ static hw_val result_of(struct hw_world *world, const struct hw_site *site, cons
         return same(world, receiver, args, HW_SCALAR);
     case HW_GIVES_MASK:
         return same(world, receiver, args, HW_MASK);
+    case HW_GIVES_PARTS:
+        return hw_value_list(world, same(world, receiver, args, 0));
+    case HW_GIVES_EITHER:
+        return same(world, receiver, args, args->count > (receiver ? 0 : 1) ? HW_MAYBE_TUPLE : 0);
     case HW_GIVES_SELF:
         return receiver ? receiver : world->unknown;
     case HW_GIVES_DEVICE:
