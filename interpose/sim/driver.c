@@ -194,7 +194,7 @@ HW_API int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
                           unsigned shared, void *stream, void **args, void **extra)
 {
     HW_ENTER();
-    return hw_sim_launch_named("cuLaunchKernel", f, (hw_cuda_dim3){gx, gy, gz}, (hw_cuda_dim3){bx, by, bz}, args, shared,
+    return hw_sim_launch_named("cuLaunchKernel", f, (hw_cuda_dim3){gx, gy, gz}, (hw_cuda_dim3){bx, by, bz}, args, extra, shared,
                                stream);
 }
 
@@ -203,13 +203,13 @@ HW_API int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned
 {
     HW_ENTER();
     return hw_sim_launch_named("cuLaunchCooperativeKernel", f, (hw_cuda_dim3){gx, gy, gz}, (hw_cuda_dim3){bx, by, bz}, args,
-                               shared, stream);
+                               NULL, shared, stream);
 }
 
 HW_API int cuLaunchKernelEx(const hw_cu_launch_config *c, void *f, void **args, void **extra)
 {
     HW_ENTER();
-    return hw_sim_launch_named("cuLaunchKernelEx", f, c->grid, c->block, args, c->shared_bytes, c->stream);
+    return hw_sim_launch_named("cuLaunchKernelEx", f, c->grid, c->block, args, extra, c->shared_bytes, c->stream);
 }
 
 /* ---- pointers ---- */

@@ -256,13 +256,19 @@ HW_API int cudaGraphLaunch(hw_sim_graph *g, void *stream)
     HW_ENTER();
     HW_COUNT(graph_launches, 1);
     HW_TRACE("cudaGraphLaunch nodes=%zu kernels=%d", g->count, g->kinds[HW_NODE_KERNEL]);
-    if (g->kinds[HW_NODE_KERNEL] && hw_sim_mode() == 2)
-        hw_sim_unvalued("a graph launch", "kernels inside a CUDA graph compute nothing");
-    hw_sim_fence(stream);
-    hw_sim_stream_busy(stream, "cudaGraphLaunch", "");
+    int unvalued = 0;
     for (size_t i = 0; i < g->count; i++)
-        if (g->nodes[i].run)
-            g->nodes[i].run(stream, g->nodes[i].data);
+        unvalued |= g->nodes[i].kind == HW_NODE_KERNEL && !g->nodes[i].run;
+    if (unvalued && hw_sim_mode() == 2)
+        hw_sim_unvalued("a graph launch", "kernels inside a CUDA graph compute nothing");
+    hw_sim_stream_busy(stream, "cudaGraphLaunch", "");
+    for (size_t i = 0; i < g->count; i++) {
+        if (!g->nodes[i].run)
+            continue;
+        if (g->nodes[i].kind != HW_NODE_COLLECTIVE) /* it may read what a collective of the same graph writes */
+            hw_sim_fence(stream);
+        g->nodes[i].run(stream, g->nodes[i].data);
+    }
     return 0;
 }
 

@@ -18,10 +18,13 @@ typedef struct table {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static table kernels, variables;
-static struct {
+typedef struct twin {
     const char *name;
-    hw_sim_twin twin;
-} * twins;
+    hw_sim_twin run; /* NULL: no twin */
+    const size_t *sizes;
+    int count; /* of parameters; 0: their sizes are not known */
+} twin;
+static twin *twins;
 static size_t twin_count;
 
 /* ---- open addressing; PyTorch registers about 24,000 kernels before main() ---- */
@@ -135,17 +138,27 @@ HW_API int cudaMemcpyFromSymbol(void *to, const void *host, size_t bytes, size_t
 }
 
 /* ---- twins ---- */
-HW_API void hw_sim_register_kernel(const char *name, hw_sim_twin twin)
+#define PARAMETERS_MAX 256
+
+HW_API void hw_sim_register_kernel_sized(const char *name, hw_sim_twin run, const size_t *sizes, int count)
 {
+    if (count < 0 || count > PARAMETERS_MAX) {
+        fprintf(stderr, "hookwatch: simulate: twin %s: %d parameters; a kernel has at most %d\n", name, count, PARAMETERS_MAX);
+        count = 0;
+    }
     pthread_mutex_lock(&lock);
     void *grown = realloc(twins, (twin_count + 1) * sizeof *twins);
     if (!grown)
         abort();
     twins = grown;
-    twins[twin_count].name = name;
-    twins[twin_count].twin = twin;
+    twins[twin_count] = (twin){name, run, sizes, sizes ? count : 0};
     __atomic_store_n(&twin_count, twin_count + 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
+}
+
+HW_API void hw_sim_register_kernel(const char *name, hw_sim_twin run)
+{
+    hw_sim_register_kernel_sized(name, run, NULL, 0);
 }
 
 /* The whole registered name, or the identifier inside a mangled one, where it stands behind its own length. */
@@ -163,42 +176,125 @@ static int same_kernel(const char *registered, const char *name)
     return 0;
 }
 
-static hw_sim_twin twin_of(const char *name)
+static twin twin_of(const char *name)
 {
-    hw_sim_twin found = NULL;
+    twin found = {NULL, NULL, NULL, 0};
     if (!name || !__atomic_load_n(&twin_count, __ATOMIC_ACQUIRE))
-        return NULL;
+        return found;
     pthread_mutex_lock(&lock);
-    for (size_t i = twin_count; i-- > 0 && !found;)
+    for (size_t i = twin_count; i-- > 0 && !found.run;)
         if (same_kernel(name, twins[i].name))
-            found = twins[i].twin;
+            found = twins[i];
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-/* ---- launches ---- */
-int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, size_t shared,
-                        void *stream)
+/* A launch kept for replay; behind it lie the name and then the parameters, each where any type may lie. */
+typedef struct kept {
+    twin twin;
+    unsigned grid[3], block[3];
+    size_t shared, name_bytes;
+    int count;
+    size_t sizes[PARAMETERS_MAX];
+} kept;
+
+static size_t aligned(size_t n)
+{
+    return (n + 15) & ~(size_t)15;
+}
+
+static void replay(void *stream, const void *data)
+{
+    const kept *k = data;
+    char *at = (char *)(uintptr_t)data + aligned(sizeof *k);
+    void *args[PARAMETERS_MAX];
+    const char *name = at;
+    at += aligned(k->name_bytes);
+    for (int i = 0; i < k->count; at += aligned(k->sizes[i++]))
+        args[i] = at;
+    hw_sim_launch launch = {
+        name, {k->grid[0], k->grid[1], k->grid[2]}, {k->block[0], k->block[1], k->block[2]}, k->shared, args, stream};
+    HW_COUNT(twins, 1);
+    k->twin.run(&launch);
+}
+
+static void capture(const twin *t, const hw_sim_launch *launch)
 {
     static int said;
+    if (!t->run || !t->count || !launch->args) {
+        if (t->run)
+            hw_sim_say_once(&said,
+                            "kernel %s is captured into a graph, but its twin was registered without the sizes of its "
+                            "parameters: the twin does not run when the graph is launched",
+                            launch->name);
+        hw_sim_capture(launch->stream, HW_NODE_KERNEL, NULL, NULL, 0);
+        return;
+    }
+    size_t bytes = aligned(sizeof(kept)) + aligned(strlen(launch->name) + 1);
+    for (int i = 0; i < t->count; i++)
+        bytes += aligned(t->sizes[i]);
+    kept *k = calloc(1, bytes);
+    if (!k)
+        abort();
+    *k = (kept){.twin = *t, .shared = launch->shared_bytes, .name_bytes = strlen(launch->name) + 1, .count = t->count};
+    memcpy(k->grid, launch->grid, sizeof k->grid);
+    memcpy(k->block, launch->block, sizeof k->block);
+    memcpy(k->sizes, t->sizes, (size_t)t->count * sizeof *t->sizes);
+    char *at = (char *)k + aligned(sizeof *k);
+    memcpy(at, launch->name, k->name_bytes);
+    at += aligned(k->name_bytes);
+    for (int i = 0; i < t->count; at += aligned(t->sizes[i++]))
+        memcpy(at, launch->args[i], t->sizes[i]);
+    hw_sim_capture(launch->stream, HW_NODE_KERNEL, replay, k, bytes);
+    free(k);
+}
+
+/* The arguments of a launch that passes them in one buffer (CU_LAUNCH_PARAM_BUFFER_POINTER): each lies where its size aligns it.
+ * NULL when the sizes are not known. */
+static void **from_buffer(const twin *t, void **extra, void *args[PARAMETERS_MAX])
+{
+    char *buffer = NULL;
+    for (; extra && *extra; extra += 2) /* pairs of a key and a value, ended by key 0 */
+        if ((uintptr_t)*extra == 1)
+            buffer = extra[1];
+    if (!buffer || !t->count)
+        return NULL;
+    size_t at = 0;
+    for (int i = 0; i < t->count; at += t->sizes[i++]) {
+        size_t align = t->sizes[i] && !(t->sizes[i] & (t->sizes[i] - 1)) && t->sizes[i] <= 16 ? t->sizes[i] : 8;
+        at = (at + align - 1) & ~(align - 1);
+        args[i] = buffer + at;
+    }
+    return args;
+}
+
+/* ---- launches ---- */
+int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, void **extra,
+                        size_t shared, void *stream)
+{
+    void *unpacked[PARAMETERS_MAX];
     HW_COUNT(launches, 1);
     HW_TRACE("%s %s", api, name ? name : "?");
-    hw_sim_twin twin = twin_of(name);
-    if (hw_sim_capture(stream, HW_NODE_KERNEL, NULL, NULL, 0)) {
-        if (twin)
-            hw_sim_say_once(&said, "kernel %s is captured into a graph: its twin does not run when the graph is launched",
-                            name);
+    twin t = twin_of(name);
+    if (t.run && !args && extra)
+        args = from_buffer(&t, extra, unpacked);
+    hw_sim_launch launch = {name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, args, stream};
+    if (hw_sim_stream_of(stream)->capture) {
+        capture(&t, &launch);
         return 0;
     }
     hw_sim_stream_busy(stream, api, "kernel");
-    if (!twin) {
+    if (!t.run) {
         hw_sim_value_check(name);
         return 0;
     }
-    hw_sim_launch launch = {name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, args, stream};
+    if (!args && extra) {
+        hw_sim_unvalued(name, "its arguments come in one buffer, and its twin was registered without their sizes");
+        return 0;
+    }
     hw_sim_fence(stream);
     HW_COUNT(twins, 1);
-    twin(&launch);
+    t.run(&launch);
     return 0;
 }
 
@@ -212,7 +308,7 @@ static int launch(const char *api, const void *host, hw_cuda_dim3 grid, hw_cuda_
         name = s ? s->name : NULL;
         pthread_mutex_unlock(&lock);
     }
-    return hw_sim_launch_named(api, name, grid, block, args, shared, stream);
+    return hw_sim_launch_named(api, name, grid, block, args, NULL, shared, stream);
 }
 
 HW_API int cudaLaunchKernel(const void *host, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args, size_t shared, void *stream)

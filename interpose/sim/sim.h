@@ -131,8 +131,9 @@ HW_API int hw_sim_device_of(void);
 HW_API int hw_sim_pointer_kind(const void *pointer, int *device);
 
 /* ---- kernel.c ---- */
+/* Arguments come one by one in `args`, or in one buffer by `extra` (the driver's form). `name` NULL: not known. */
 HW_API int hw_sim_launch_named(const char *api, const char *name, hw_cuda_dim3 grid, hw_cuda_dim3 block, void **args,
-                               size_t shared, void *stream);
+                               void **extra, size_t shared, void *stream);
 
 /* ---- copy.c ---- */
 /* Value mode knows what the next small device-to-host copies of this thread would hold on hardware (a count that sizes an
