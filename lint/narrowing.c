@@ -3,12 +3,14 @@
 
 #include "lint/evaluate.h"
 
-enum test { TEST_OTHER, TEST_TENSOR, TEST_TUPLE, TEST_DICT, TEST_HOST };
+enum test { TEST_OTHER, TEST_ARRAY, TEST_TENSOR, TEST_TUPLE, TEST_DICT, TEST_HOST };
 
 /* The class or classes named by the second argument of isinstance. */
 static enum test classify(struct hw_world *world, struct hw_frame *frame, TSNode classes)
 {
     const char *text = hw_node_text(world, frame->module, classes);
+    if (strstr(text, "ndarray") || (strstr(text, "np.") && !strstr(text, ",")))
+        return TEST_ARRAY;
     bool tensor = strstr(text, "Tensor") || strstr(text, "Parameter");
     bool tuple = strstr(text, "tuple") || strstr(text, "list") || strstr(text, "Sequence");
     bool dict = strstr(text, "dict") || strstr(text, "Mapping");
@@ -37,7 +39,9 @@ static void narrow_name(struct hw_world *world, struct hw_frame *frame, TSNode n
     if (!value || test == TEST_OTHER)
         return;
     hw_val device = hw_value_find(value, HW_DEVICE), narrowed = NULL;
-    if (test == TEST_TENSOR && holds)
+    if (test == TEST_ARRAY && holds)
+        narrowed = world->host_tensor;
+    else if (test == TEST_TENSOR && holds)
         narrowed = device ? hw_value_simple(world, HW_DEVICE, device->flags & ~(unsigned)HW_MAYBE_TUPLE, NULL)
                    : value->kind == HW_UNKNOWN || value->kind == HW_BOUND ? world->device
                                                                           : NULL;

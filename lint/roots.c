@@ -3,10 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/glob.h"
 #include "lint/evaluate.h"
+
+/* The autograd engine calls it, yet it is no hook: checkpoint recompute and the like (core/roots.def). */
+static bool is_no_hook(hw_val value)
+{
+    static const char *const globs[] = {
+#define HW_NOT_A_HOOK(glob) glob,
+#include "core/roots.def"
+    };
+    while (value->kind == HW_PARTIAL)
+        value = value->items[0];
+    for (size_t i = 0; value->kind == HW_FUNCTION && i < sizeof globs / sizeof *globs; i++)
+        if (hw_glob_match(globs[i], ((const struct hw_function *)value->a)->qualname))
+            return true;
+    return false;
+}
 
 void hw_root_add(struct hw_world *world, hw_val function, const char *parameters, bool by_name)
 {
+    if (is_no_hook(function))
+        return;
     for (size_t i = 0; i < world->root_count; i++) {
         struct hw_root *root = &world->roots[i];
         if (!root->at && root->function == function && (by_name || !strcmp(root->parameters, parameters)))

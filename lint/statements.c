@@ -44,6 +44,14 @@ static bool leaves(TSNode block)
     return last == HW_N_RETURN || last == HW_N_CONTINUE || last == HW_N_BREAK;
 }
 
+/* if 0: and if False: keep code that never runs. */
+static bool never_holds(const struct hw_frame *frame, TSNode test)
+{
+    uint32_t start = ts_node_start_byte(test);
+    return hw_node_kind(test) == HW_N_FALSE || (hw_node_kind(test) == HW_N_INTEGER && ts_node_end_byte(test) == start + 1 &&
+                                                frame->module->source->text[start] == '0');
+}
+
 static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode node)
 {
     TSNode test = hw_node_field(node, HW_F_CONDITION), consequence = hw_node_field(node, HW_F_CONSEQUENCE);
@@ -57,7 +65,9 @@ static void execute_if(struct hw_world *world, struct hw_frame *frame, TSNode no
         world->guard = (struct hw_guard){.module = frame->module, .node = test, .why = why};
     hw_env_copy(&before, &frame->now);
     hw_narrow(world, frame, test, true);
-    hw_execute(world, frame, consequence);
+    frame->dead = never_holds(frame, test);
+    if (!frame->dead)
+        hw_execute(world, frame, consequence);
     bool left = frame->dead && leaves(consequence);
     merge(world, &after, &after_dead, &frame->now, frame->dead);
 

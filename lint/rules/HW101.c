@@ -44,7 +44,8 @@ static void check_index(struct hw_world *world, struct hw_frame *frame, TSNode n
             return; /* a Python number is written under the mask by a kernel */
         hw_report(world, frame->module, 104, HW_SEVERITY_ERROR, index, node,
                   "indexing with a boolean mask needs the number of its set elements on the host");
-    } else if (!tensor && (container->kind == HW_LIST || container->kind == HW_TUPLE || container->kind == HW_HOST)) {
+    } else if (!tensor &&
+               (container->kind == HW_LIST || container->kind == HW_TUPLE || (container->kind == HW_HOST && !store))) {
         hw_report(world, frame->module, 101, HW_SEVERITY_ERROR, index, node,
                   "indexing a Python sequence with a device scalar reads it back to the host");
     } else if (tensor && is_scalar(value) && !store) {

@@ -94,15 +94,16 @@ const char *hw_rank_local(struct hw_world *world, struct hw_frame *frame, TSNode
         return "a value on the device, which other ranks may not have";
     if (asks_rank(frame, test))
         return "the rank";
-    TSNode container = emptiness_of(frame, test);
-    enum hw_node kind = hw_node_kind(container);
+    TSNode asked = emptiness_of(frame, test);
+    enum hw_node kind = hw_node_kind(asked);
     if (kind != HW_N_IDENTIFIER && kind != HW_N_ATTRIBUTE)
         return NULL;
-    TSNode name = kind == HW_N_ATTRIBUTE ? hw_node_field(container, HW_F_ATTRIBUTE) : container;
+    TSNode name = kind == HW_N_ATTRIBUTE ? hw_node_field(asked, HW_F_ATTRIBUTE) : asked;
     uint32_t start = ts_node_start_byte(name);
-    hw_val held = hw_evaluate(world, frame, container);
-    bool known = held->kind == HW_DICT || (held->kind == HW_LIST && kind == HW_N_ATTRIBUTE);
-    if (known ||
+    hw_val held = hw_evaluate(world, frame, asked);
+    bool container = held->kind == HW_DICT || (held->kind == HW_LIST && kind == HW_N_ATTRIBUTE);
+    bool of_functions = container && held->count && hw_value_find(held->items[0], HW_FUNCTION);
+    if ((container && !of_functions && (world->flush || hw_value_holds_device(held))) ||
         (world->flush && held->kind == HW_UNKNOWN && names_data(source_of(frame) + start, ts_node_end_byte(name) - start)))
         return "whether this rank's container is empty";
     return NULL;
