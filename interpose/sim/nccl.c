@@ -236,6 +236,15 @@ HW_API int ncclGroupSimulateEnd(void *info)
 }
 
 /* ---- communicators ---- */
+/* Work that is not done will not be: who waits for it goes on. */
+static void give_up(hw_nccl_comm *c)
+{
+    pthread_mutex_lock(&c->lock);
+    __atomic_store_n(&c->aborted, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
 static int create(const char *name, int ranks, int rank, hw_nccl_comm **out)
 {
     *out = NULL;
@@ -280,6 +289,7 @@ HW_API int ncclGetUniqueId(unique_id *out)
 {
     HW_ENTER();
     HW_TRACE("ncclGetUniqueId");
+    memset(out, 0, sizeof *out);
     return hw_nccl_segment_name(out->name);
 }
 
@@ -307,31 +317,61 @@ HW_API int ncclCommInitRankScalable(hw_nccl_comm **out, int ranks, int rank, int
 HW_API int ncclCommSplit(hw_nccl_comm *c, int colour, int key, hw_nccl_comm **out, void *config)
 {
     HW_ENTER();
-    char name[sizeof c->name];
-    int ranks = 0, rank = 0;
+    char name[64] = "";
+    int ranks = 1, rank = 0, leader = 0;
+    unsigned number = ++c->splits;
     HW_TRACE("ncclCommSplit colour=%d key=%d", colour, key);
     *out = NULL;
     if (c->ranks > 1) {
-        int(*table)[2] = c->segment.split;
-        table[c->rank][0] = colour;
-        table[c->rank][1] = key;
+        hw_nccl_offspring *all = c->segment.offspring;
+        all[c->rank].colour = colour;
+        all[c->rank].key = key;
         __atomic_add_fetch(&c->segment.operations[c->rank], 1, __ATOMIC_RELAXED);
         hw_nccl_barrier_wait(c, &c->segment.shared->control, "split");
+        leader = c->rank;
+        ranks = 0;
         for (int r = 0; r < c->ranks; r++)
-            if (table[r][0] == colour) {
+            if (all[r].colour == colour) {
                 ranks++;
-                rank += table[r][1] < key || (table[r][1] == key && r < c->rank);
+                rank += all[r].key < key || (all[r].key == key && r < c->rank);
+                if (all[r].key < all[leader].key || (all[r].key == all[leader].key && r < leader))
+                    leader = r;
             }
+        int error = colour >= 0 && ranks > 1 ? hw_nccl_segment_offspring(c, leader, number, "split", name) : HW_NCCL_OK;
         hw_nccl_barrier_wait(c, &c->segment.shared->control, "split");
-    } else {
-        ranks = 1;
+        if (error)
+            return error;
     }
+    return colour < 0 ? HW_NCCL_OK : create(name, ranks, rank, out);
+}
+
+/* The ranks that are not excluded take part, whatever has become of the others. Flag 1 gives up what the parent still does. */
+HW_API int ncclCommShrink(hw_nccl_comm *c, const int *excluded, int count, hw_nccl_comm **out, void *config, int flags)
+{
+    HW_ENTER();
+    char name[64] = "";
+    int ranks = 0, rank = -1, leader = -1;
     unsigned number = ++c->splits;
-    if (colour < 0)
-        return HW_NCCL_OK;
-    if ((size_t)snprintf(name, sizeof name, "%s.%x.%x", c->name, number, (unsigned)colour) >= sizeof name)
-        return HW_NCCL_INTERNAL_ERROR;
-    return create(name, ranks, rank, out);
+    HW_TRACE("ncclCommShrink excluded=%d flags=%d", count, flags);
+    *out = NULL;
+    for (int r = 0; r < c->ranks; r++) {
+        int gone = 0;
+        for (int i = 0; i < count; i++)
+            gone |= excluded[i] == r;
+        if (gone)
+            continue;
+        if (leader < 0)
+            leader = r;
+        if (r == c->rank)
+            rank = ranks;
+        ranks++;
+    }
+    if (rank < 0 || count < 1)
+        return HW_NCCL_INVALID_ARGUMENT;
+    if (flags & 1)
+        give_up(c);
+    int error = ranks > 1 ? hw_nccl_segment_offspring(c, leader, number, "shrink", name) : HW_NCCL_OK;
+    return error ? error : create(name, ranks, rank, out);
 }
 
 HW_API int ncclCommCount(const hw_nccl_comm *c, int *out)
@@ -389,10 +429,7 @@ HW_API int ncclCommAbort(hw_nccl_comm *c)
     HW_TRACE("ncclCommAbort");
     if (!c)
         return HW_NCCL_OK;
-    pthread_mutex_lock(&c->lock);
-    __atomic_store_n(&c->aborted, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
+    give_up(c);
     stop(c);
     return HW_NCCL_OK;
 }

@@ -42,18 +42,25 @@ typedef struct hw_nccl_barrier {
 } hw_nccl_barrier;
 typedef struct hw_nccl_shared {
     uint32_t joined;
+    uint32_t unlinked; /* the name is gone, or being taken away by who set this */
     hw_nccl_barrier data, control;
 } hw_nccl_shared;
 typedef struct hw_nccl_ring { /* bytes written and read so far */
     uint64_t head, tail;
 } hw_nccl_ring;
 
+typedef struct hw_nccl_offspring { /* what a rank says of a new communicator while one is made from another */
+    int colour, key;
+    uint32_t made; /* which one `name` is for, by the first rank of the new communicator */
+    char name[64];
+} hw_nccl_offspring;
+
 typedef struct hw_nccl_segment {
     hw_nccl_shared *shared;
-    uint64_t *operations; /* per rank: operations begun */
-    uint32_t *bells;      /* per rank: rung by whoever moved bytes of a ring of that rank */
-    int (*split)[2];      /* per rank: colour and key */
-    hw_nccl_ring *rings;  /* [from * ranks + to] */
+    uint64_t *operations;         /* per rank: operations begun */
+    uint32_t *bells;              /* per rank: rung by whoever moved bytes of a ring of that rank */
+    hw_nccl_offspring *offspring; /* per rank */
+    hw_nccl_ring *rings;          /* [from * ranks + to] */
     char *slots, *ring_bytes;
     size_t bytes;
 } hw_nccl_segment;
@@ -69,7 +76,7 @@ typedef struct hw_nccl_batch { /* what one group handed to one communicator */
 } hw_nccl_batch;
 
 typedef struct hw_nccl_comm {
-    char name[96];
+    char name[64];
     int ranks, rank;
     uint32_t channel; /* its number among this process's communicators; never reused */
     unsigned splits;
@@ -86,11 +93,14 @@ typedef struct hw_nccl_comm {
 } hw_nccl_comm;
 
 /* ---- nccl_segment.c ---- */
-/* A name no other communicator has, where the segment will be: 128 bytes at `out`. 0, or an ncclResult_t. */
-int hw_nccl_segment_name(char out[128]);
+/* Makes the file the segment will lie in; its name, under which any process of this user can open it, is at most 63 bytes at
+ * `out`. Nothing is left of it when this process ends. 0, or an ncclResult_t. */
+int hw_nccl_segment_name(char out[64]);
 /* Maps the segment `comm->name` and returns when all ranks have; it has no name any more then. 0, or an ncclResult_t. */
 int hw_nccl_segment_join(hw_nccl_comm *comm);
 void hw_nccl_segment_leave(hw_nccl_comm *comm);
+/* The name that rank `leader` of `comm` gives to its `number`th offspring: made by the leader, awaited by the others. */
+int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[64]);
 /* Waits for all ranks, or for an abort. `doing` names the operation for the report of a stuck rank. */
 void hw_nccl_barrier_wait(hw_nccl_comm *comm, hw_nccl_barrier *barrier, const char *doing);
 /* Sleeps until `*word` is no longer `seen`, something is aborted, or a moment has passed. */

@@ -1,4 +1,5 @@
 /* The memory a communicator's ranks share: where it lies, how they meet in it, and the report of one that never comes. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,16 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "interpose/sim/nccl.h"
-
-/* Containers often have a /dev/shm of 64 MiB: a job's communicators need more, so then a file in $TMPDIR does it. */
-#define ENOUGH_SHM ((unsigned long long)256 << 20)
-#define SHM_DIR    "/dev/shm"
 
 double hw_nccl_now(void)
 {
@@ -25,21 +20,41 @@ double hw_nccl_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int hw_nccl_segment_name(char out[128])
+/* An unnamed file in memory: no /dev/shm, which containers often make small, and nothing to leave behind. Where the kernel has
+ * none, a file in $TMPDIR, whose name goes as soon as all ranks have it open. */
+int hw_nccl_segment_name(char out[64])
 {
-    struct statvfs fs;
-    unsigned long long random;
-    const char *dir = SHM_DIR;
-    if (statvfs(SHM_DIR, &fs) || (unsigned long long)fs.f_bavail * fs.f_frsize < ENOUGH_SHM || access(SHM_DIR, W_OK)) {
-        dir = getenv("TMPDIR");
-        if (!dir || strlen(dir) > 48)
-            dir = "/tmp";
+    char path[64];
+    const char *dir = getenv("TMPDIR");
+    int fd = memfd_create("hookwatch-nccl", MFD_CLOEXEC);
+    memset(out, 0, 64);
+    if (fd >= 0) {
+        snprintf(out, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+        return HW_NCCL_OK;
     }
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
+    snprintf(path, sizeof path, "%.40s/hookwatch-XXXXXX", dir && *dir && strlen(dir) <= 40 ? dir : "/tmp");
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0) {
+        fprintf(stderr,
+                "hookwatch: simulate: %s: no file for a communicator: %s; set TMPDIR to a directory that can be written\n",
+                path, strerror(errno));
         return HW_NCCL_SYSTEM_ERROR;
-    memset(out, 0, 128);
-    snprintf(out, 96, "%s/hookwatch-%016llx", dir, random);
+    }
+    close(fd);
+    memcpy(out, path, sizeof path);
     return HW_NCCL_OK;
+}
+
+/* All ranks have the segment open: whatever kills the job now leaves nothing behind. */
+static void forget_name(const hw_nccl_comm *comm)
+{
+    int pid, fd;
+    if (sscanf(comm->name, "/proc/%d/fd/%d", &pid, &fd) != 2) {
+        if (!__atomic_exchange_n(&comm->segment.shared->unlinked, 1, __ATOMIC_ACQ_REL))
+            unlink(comm->name);
+    } else if (pid == getpid() && !__atomic_exchange_n(&comm->segment.shared->unlinked, 1, __ATOMIC_ACQ_REL)) {
+        close(fd);
+    }
 }
 
 static size_t lay_out(hw_nccl_segment *s, char *base, size_t ranks)
@@ -53,7 +68,7 @@ static size_t lay_out(hw_nccl_segment *s, char *base, size_t ranks)
     PLACE(shared, sizeof *s->shared);
     PLACE(operations, ranks * sizeof *s->operations);
     PLACE(bells, ranks * sizeof *s->bells);
-    PLACE(split, ranks * sizeof *s->split);
+    PLACE(offspring, ranks * sizeof *s->offspring);
     PLACE(rings, ranks * ranks * sizeof *s->rings);
     at = (at + 4095) & ~(size_t)4095;
     PLACE(slots, ranks * HW_NCCL_SLOT);
@@ -66,7 +81,7 @@ int hw_nccl_segment_join(hw_nccl_comm *comm)
 {
     hw_nccl_segment *s = &comm->segment;
     s->bytes = lay_out(s, NULL, (size_t)comm->ranks);
-    int fd = open(comm->name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(comm->name, O_RDWR | O_CLOEXEC);
     int error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)s->bytes);
     void *base = error ? MAP_FAILED : mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
@@ -84,8 +99,26 @@ int hw_nccl_segment_join(hw_nccl_comm *comm)
         hw_nccl_sleep(&s->shared->joined, seen);
         hw_nccl_check_stuck(comm, &patience, "init", -1);
     }
-    if (comm->rank == 0) /* all have it open: whatever kills the job now leaves nothing behind */
-        unlink(comm->name);
+    forget_name(comm);
+    return HW_NCCL_OK;
+}
+
+int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[64])
+{
+    hw_nccl_offspring *o = &comm->segment.offspring[leader];
+    hw_nccl_patience patience = {hw_nccl_now(), 0};
+    if (leader == comm->rank) {
+        int error = hw_nccl_segment_name(o->name);
+        __atomic_store_n(&o->made, number, __ATOMIC_RELEASE);
+        hw_nccl_wake(&o->made);
+        memcpy(out, o->name, sizeof o->name);
+        return error;
+    }
+    for (uint32_t seen; (seen = __atomic_load_n(&o->made, __ATOMIC_ACQUIRE)) != number;) {
+        hw_nccl_sleep(&o->made, seen);
+        hw_nccl_check_stuck(comm, &patience, doing, leader);
+    }
+    memcpy(out, o->name, sizeof o->name);
     return HW_NCCL_OK;
 }
 
@@ -139,10 +172,17 @@ void hw_nccl_check_stuck(hw_nccl_comm *comm, hw_nccl_patience *patience, const c
             if (__atomic_load_n(&begun[r], __ATOMIC_RELAXED) < __atomic_load_n(&begun[comm->rank], __ATOMIC_RELAXED))
                 used += (size_t)snprintf(missing + used, sizeof missing - used, " %d", r);
     }
-    const char *base = strrchr(comm->name, '/');
+    char label[64];
+    size_t n = 0;
+    for (const char *c = comm->name; *c; c++) /* /proc/12/fd/3: the communicator 12.3 */
+        if (*c >= '0' && *c <= '9')
+            label[n++] = *c;
+        else if (n && label[n - 1] != '.')
+            label[n++] = '.';
+    label[n] = '\0';
     fprintf(stderr,
             "hookwatch: simulate: STUCK: rank %d of %d, communicator %s, operation %llu (%s): not done after %g s; waits for "
             "rank%s\n",
-            comm->rank, comm->ranks, base ? base + 1 : comm->name, (unsigned long long)comm->segment.operations[comm->rank],
-            doing, hw_sim_config.stuck, missing[0] ? missing : " unknown");
+            comm->rank, comm->ranks, label, (unsigned long long)comm->segment.operations[comm->rank], doing,
+            hw_sim_config.stuck, missing[0] ? missing : " unknown");
 }

@@ -1,6 +1,7 @@
 """Collectives between ranks with their values checked. Started by torchrun; argument: which part."""
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -112,9 +113,23 @@ def asynchronous():
         work.wait()
     torch.cuda.synchronize()
     assert [t.tolist() for t in tensors] == [[3.0] * 4] * 2
-
-
+    opposite_with_work_between(groups)
     unfinished()
+
+
+def opposite_with_work_between(groups):
+    """Work that does not depend on the first collective goes on before the second is begun, values and all."""
+    for step in range(5):
+        tensors, other = [torch.full((4,), rank + 1.0).cuda() for _ in groups], torch.ones(4).cuda()
+        works = []
+        for i in (0, 1) if rank == 0 else (1, 0):
+            works.append(dist.all_reduce(tensors[i], group=groups[i], async_op=True))
+            other = (other * 2 + step).relu()
+            assert other.sum().item() == other.sum().cpu()
+        for work in works:
+            work.wait()
+        total = tensors[0] + tensors[1] + other
+        assert total.tolist() == [6.0 + 4 + 3 * step] * 4, total
 
 
 def unfinished():
@@ -151,6 +166,38 @@ def missing():
     sys.stdout.write(f"rank {rank} went on\n")
     sys.stdout.flush()
     os._exit(0)  # what was aborted cannot be destroyed
+
+
+def killed():
+    """The last rank dies without a word while the others wait for it; torch's watchdog gives them up."""
+    from datetime import timedelta
+
+    start(timeout=timedelta(seconds=2))
+    dist.all_reduce(torch.ones(1).cuda())
+    torch.cuda.synchronize()
+    if rank == world - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    dist.all_reduce(torch.ones(1 << 20).cuda())
+    torch.cuda.synchronize()
+    while True:  # until the watchdog ends the process
+        time.sleep(0.1)
+
+
+def shrink():
+    """The ranks that are left make a smaller communicator, though the last one has died."""
+    start(device_id=torch.device("cuda", rank))
+    dist.all_reduce(torch.ones(1).cuda())
+    torch.cuda.synchronize()
+    if rank == world - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    dist.all_reduce(torch.ones(4).cuda(), async_op=True)
+    smaller = dist.shrink_group([world - 1], shrink_flags=dist.distributed_c10d.SHRINK_ABORT)
+    t = torch.full((4,), rank + 1.0).cuda()
+    dist.all_reduce(t, group=smaller)
+    assert smaller.size() == world - 1 and t.tolist() == [(world - 1) * world / 2] * 4
+    sys.stdout.write(f"rank {rank} of {smaller.size()}\n")
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def abort_when_said(path):

@@ -2,8 +2,13 @@
 
 import pathlib
 import re
+import shutil
+import socket
+import subprocess
 
-from sim_environment import run
+import pytest
+
+from sim_environment import environment, run
 
 
 def torchrun(build, python, root, world, *arguments, **options):
@@ -12,7 +17,59 @@ def torchrun(build, python, root, world, *arguments, **options):
 
 
 def segments():
-    return {p.name for p in pathlib.Path("/dev/shm").glob("hookwatch-*")}
+    places = pathlib.Path("/dev/shm"), pathlib.Path("/tmp")
+    return {p.name for place in places for p in place.glob("hookwatch-??????*")}
+
+
+def ranks(build, python, root, world, *arguments, **options):
+    """The same without a launcher, which would end all ranks when one dies: their (status, stdout, stderr)."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = str(s.getsockname()[1])
+    env = environment(build, devices=world, **options)
+    env.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, WORLD_SIZE=str(world))
+    running = [
+        subprocess.Popen(
+            [python, root / "tests/e2e/sim_ranks.py", *arguments],
+            env={**env, "RANK": str(r), "LOCAL_RANK": str(r)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for r in range(world)
+    ]
+    said = [process.communicate() for process in running]
+    return [(process.returncode, *texts) for process, texts in zip(running, said)]
+
+
+def test_a_killed_rank(build, torch_python, root, monkeypatch):
+    """Nothing of it is left behind; the report names it, and torch's watchdog ends the ones that wait."""
+    monkeypatch.setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "500")
+    before = segments()
+    waiting, dead = ranks(build, torch_python, root, 2, "killed", stuck="1")
+    assert dead[0] == -9 and waiting[0] != 0
+    assert "STUCK: rank 0 of 2" in waiting[2] and "waits for rank 1" in waiting[2]
+    assert re.search("watchdog.*timeout", waiting[2], re.IGNORECASE), waiting[2]
+    assert not segments() - before
+
+
+def test_shrink(build, torch_python, root):
+    before = segments()
+    first, second, dead = ranks(build, torch_python, root, 3, "shrink")
+    assert (first[0], first[1]) == (0, "rank 0 of 2\n"), first[2]
+    assert (second[0], second[1]) == (0, "rank 1 of 2\n"), second[2]
+    assert dead[0] == -9 and not segments() - before
+
+
+def test_a_small_shared_memory_mount_is_enough(build, torch_python, root, tmp_path):
+    """Containers often have a /dev/shm of 64 MiB; here it holds nothing at all."""
+    mount = "mount -t tmpfs -o size=4k,nr_inodes=1 tmpfs /dev/shm"
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True).returncode:
+        pytest.skip("no mount namespace for this user")
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", root / "tests/e2e/sim_ranks.py", "values"]
+    command = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh", torch_python, *launcher]
+    done = subprocess.run(command, env=environment(build, devices=2), capture_output=True, text=True)
+    assert sorted(done.stdout.split("\n"))[1:] == ["rank 0 values", "rank 1 values"], done.stderr
 
 
 def test_values(build, torch_python, root):
