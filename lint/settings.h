@@ -50,7 +50,7 @@ void hw_projects_free(struct hw_projects *projects);
  * (absolute); the built-in ones where there is none. NULL after one line on stderr that names file and line, if that
  * configuration is wrong. */
 const struct hw_settings *hw_projects_of_file(struct hw_projects *projects, const char *path);
-const struct hw_settings *hw_projects_of_directory(struct hw_projects *projects, const char *directory);
+const struct hw_settings *hw_projects_of_directory(struct hw_projects *projects, const char *path);
 
 /* The built-in ones. */
 const struct hw_settings *hw_projects_defaults(const struct hw_projects *projects);

@@ -381,7 +381,7 @@ HW_API int cudaIpcOpenEventHandle(event **out, hw_sim_ipc handle)
     HW_ENTER();
     HW_TRACE("cudaIpcOpenEventHandle");
     int fd = hw_sim_ipc_open(&handle, EVENT_KIND), error = create_event(out);
-    if (!error && !share_event(*out, fd)) {
+    if (!error && (!*out || !share_event(*out, fd))) {
         free(*out);
         *out = NULL;
         error = hw_sim_fail(HW_CUDA_INVALID_VALUE);
