@@ -60,12 +60,15 @@ static int read_files(struct hw_world *world, const struct hw_files *files, stru
     return 0;
 }
 
-/* One pass over everything that is no hook: what is defined, stored on self, registered. */
-static void run_cold(struct hw_world *world)
+/* Everything that is no hook: what is defined, stored on self, registered. `afresh`: a new pass; else only files that this pass
+ * has not run yet. */
+static void run_cold(struct hw_world *world, bool afresh)
 {
-    world->generation++;
     world->hot = world->recording = false;
-    world->root_count = 0;
+    if (afresh) {
+        world->generation++;
+        world->root_count = 0;
+    }
     for (struct hw_module *module = world->modules; module; module = module->next)
         if (module->linted)
             hw_module_execute(world, module);
@@ -193,10 +196,11 @@ static int lint(struct hw_world *world, const struct hw_lint_options *options, s
         stats->files += files->items[i].named;
     int status = read_files(world, files, &plain, &plain_count);
     if (status == 0) {
-        do
-            run_cold(world);
-        while (take_carried(world, plain, plain_count));
-        run_cold(world); /* again, now that every attribute of self is known */
+        for (int pass = 0; pass < 2; pass++) { /* the second knows every attribute of self */
+            run_cold(world, true);
+            while (take_carried(world, plain, plain_count))
+                run_cold(world, false);
+        }
         run_hooks(world, false, stats);
         mark_imported(world, plain, plain_count);
         run_hooks(world, true, stats);

@@ -37,31 +37,35 @@ bool hw_project_is_framework(const char *path, const struct hw_settings *setting
     return false;
 }
 
-/* The longest run of a glob without a star, dot or question mark: what a file must hold to define a match. */
+static bool holds(const char *text, size_t size, const char *word, size_t length)
+{
+    return memmem(text, size, word, length) != NULL;
+}
+
+/* Whether the text has all that a function of such a qualified name must be written with: the runs between stars and dots. */
 static bool may_define(const char *text, size_t size, const char *glob)
 {
-    const char *best = glob;
-    size_t longest = 0;
     for (const char *p = glob; *p;) {
         size_t run = strcspn(p, "*?.<>");
-        if (run > longest) {
-            longest = run;
-            best = p;
-        }
+        bool locals = run == 6 && p > glob && p[-1] == '<';
+        if (run && !locals && !holds(text, size, p, run))
+            return false;
         p += run + (p[run] != 0);
     }
-    return memmem(text, size, best, longest) != NULL;
+    return true;
 }
 
 bool hw_project_may_be_hot(const char *text, size_t size, const struct hw_settings *settings)
 {
     const struct hw_strings *lists[] = {&settings->hot_functions, &settings->wrappers, &settings->hook_roots,
                                         &settings->flush_roots};
+    if (holds(text, size, "hook", 4) && (holds(text, size, "register", 8) || holds(text, size, "saved_tensors_hooks", 19)))
+        return true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t j = 0; j < lists[i]->count; j++)
             if (may_define(text, size, lists[i]->items[j]))
                 return true;
-    return memmem(text, size, "hook", 4) != NULL;
+    return false;
 }
 
 bool hw_project_is_relaxed(const char *path, const char *argument, const struct hw_settings *settings)
