@@ -109,6 +109,11 @@ _plans = {}
 class ValueMode(TorchDispatchMode):
     supports_higher_order_operators = True
 
+    @classmethod
+    def ignore_compile_internals(cls):
+        """Compiled regions are compiled as without the mode; what they launch has no values, and is said to have none."""
+        return True
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         for key in _TRACING:
