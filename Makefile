@@ -6,6 +6,8 @@ B ?= build/san
 else
 B ?= build
 endif
+# One spelling for one folder: the dependency files hold it.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 PREFIX ?= /usr/local
 CC     ?= gcc
 PYTHON ?= python3

@@ -57,6 +57,7 @@ class Binary(Distribution):
 
 setup(
     distclass=Binary,
+    options={"build": {"build_base": "build/setuptools"}},  # its default, build/lib, is make's
     data_files=[("bin", [])],  # not empty, so that install_data runs
     cmdclass={"build_py": Build, "install_data": Install, "bdist_wheel": Wheel},
 )

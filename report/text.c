@@ -227,9 +227,9 @@ static void put_title(const struct view *v)
     fputc('\n', v->out);
     if (report->simulated)
         fprintf(v->out,
-                "%sSIMULATED (%s): no GPU took part. Counts are those of the real call sequence%s; waits are no times.%s\n",
+                "%sSIMULATED (%s): no GPU took part; counts are of the real call sequence, times mean nothing.%s%s\n",
                 paint(v, YELLOW), report->values ? "values" : "zeros",
-                report->values ? "" : ", but branches saw zeros: an expected 0 proves nothing", paint(v, PLAIN));
+                report->values ? "" : "\nBranches saw zeros: an expected 0 proves nothing.", paint(v, PLAIN));
     if (report->launch_blocking)
         fprintf(v->out, "%sCUDA_LAUNCH_BLOCKING is set: every launch waits, so that no wait below is typical.%s\n",
                 paint(v, YELLOW), paint(v, PLAIN));
@@ -289,6 +289,10 @@ static void put_end(const struct view *v)
         fputs("Nothing was found, and nothing could have been: see the coverage above.", v->out);
     else
         fprintf(v->out, findings == 1 ? "%zu line breaks a rule." : "%zu lines break a rule.", findings);
+    if (findings && !report->steps)
+        fputs(" Steps are unknown: call hookwatch.step() after each,\nor name the function that flushes metrics in "
+              "HOOKWATCH_FLUSH_ROOTS.",
+              v->out);
     if (notes)
         fprintf(v->out, " %zu note%s (%s).", notes, notes == 1 ? "" : "s", "caches filling; --output-format json lists them");
     fputc('\n', v->out);

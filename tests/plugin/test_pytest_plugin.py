@@ -39,6 +39,13 @@ def test_too_many(hookwatch, x):
             x.cpu()
 
 
+def test_backward_hooks_count_and_are_named(hookwatch, x):
+    x.requires_grad_()
+    x.register_hook(lambda grad: None if grad.sum().item() else None)
+    with hookwatch.expect(waits=0):
+        x.sum().backward()
+
+
 def test_unknown_count(hookwatch):
     with hookwatch.expect(wait=0):
         pass
@@ -65,7 +72,10 @@ def run(hookwatch, root, torch_python, tmp_path):
 def test_counts_and_the_table_of_a_failing_block(run, tmp_path):
     done = run("--hookwatch", "--hookwatch-output", str(tmp_path / "out"))
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "2 failed, 3 passed" in done.stdout
+    assert "3 failed, 3 passed" in done.stdout
+    hook = 1 + SAMPLE.splitlines().index("    x.register_hook(lambda grad: None if grad.sum().item() else None)")
+    assert f"test_sample.py:{hook}, hook test_backward_hooks_count_and_are_named.<locals>.<lambda>" in done.stdout
+    assert "HW108" not in done.stdout
     branch = 1 + SAMPLE.splitlines().index("        if x.max() > 3:")
     assert "test_too_many block 1: expected waits=1, counted waits=2" in done.stdout
     assert f"test_sample.py:{branch}" in done.stdout and f"test_sample.py:{branch + 1}" in done.stdout
