@@ -163,7 +163,7 @@ HW_API void hw_sim_put_size(long address, size_t value);
 HW_API void hw_sim_put_handle(long address);
 
 HW_API const char *hw_sim_device_name(void); /* device.c: of the profile, such as H100 */
-size_t hw_sim_device_memory(int profile);
+size_t hw_sim_device_memory(int row);
 HW_API int hw_sim_fail(int error); /* device.c: remembers it for cudaGetLastError and returns it */
 
 #endif

@@ -58,13 +58,14 @@ int main(int argc, char **argv)
     static int fat;
     int sized = argc < 2;
     void *x, *y, *stream, *graph, *exec;
-    __cudaRegisterFunction(__cudaRegisterFatBinary(&fat), (const char *)host_stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(__cudaRegisterFatBinary(&fat), (const char *)host_stub, NULL, "add", -1, NULL, NULL, NULL, NULL,
+                           NULL);
     assert(sized ? hw_sim_register_kernel_sized("add", add_twin, sizes, 3) : hw_sim_register_kernel("add", add_twin));
     assert(!cudaMalloc(&x, 8) && !cudaMalloc(&y, 8) && !cudaStreamCreate(&stream));
 
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *function;
-    int (*get)(void **, void *, const char *), (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                                         unsigned, void *, void **, void **);
+    int (*get)(void **, void *, const char *),
+        (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
     *(void **)&get = dlsym(driver, "cuModuleGetFunction");
     *(void **)&launch = dlsym(driver, "cuLaunchKernel");
     assert(!get(&function, NULL, "add"));
