@@ -10,7 +10,7 @@ int cudaMalloc(void **out, size_t bytes);
 int cudaFree(void *p);
 
 typedef struct unique_id { /* ncclUniqueId */
-    char name[128];
+    char name[HW_NCCL_NAME];
 } unique_id;
 
 #define MAX_CHANNELS 65536
@@ -289,7 +289,6 @@ HW_API int ncclGetUniqueId(unique_id *out)
 {
     HW_ENTER();
     HW_TRACE("ncclGetUniqueId");
-    memset(out, 0, sizeof *out);
     return hw_nccl_segment_name(out->name);
 }
 
@@ -317,7 +316,7 @@ HW_API int ncclCommInitRankScalable(hw_nccl_comm **out, int ranks, int rank, int
 HW_API int ncclCommSplit(hw_nccl_comm *c, int colour, int key, hw_nccl_comm **out, void *config)
 {
     HW_ENTER();
-    char name[64] = "";
+    char name[HW_NCCL_NAME] = "";
     int ranks = 1, rank = 0, leader = 0;
     unsigned number = ++c->splits;
     HW_TRACE("ncclCommSplit colour=%d key=%d", colour, key);
@@ -349,7 +348,7 @@ HW_API int ncclCommSplit(hw_nccl_comm *c, int colour, int key, hw_nccl_comm **ou
 HW_API int ncclCommShrink(hw_nccl_comm *c, const int *excluded, int count, hw_nccl_comm **out, void *config, int flags)
 {
     HW_ENTER();
-    char name[64] = "";
+    char name[HW_NCCL_NAME] = "";
     int ranks = 0, rank = -1, leader = -1;
     unsigned number = ++c->splits;
     HW_TRACE("ncclCommShrink excluded=%d flags=%d", count, flags);

@@ -7,6 +7,7 @@
 #include "interpose/sim/sim.h"
 
 enum { HW_NCCL_OK = 0, HW_NCCL_SYSTEM_ERROR = 2, HW_NCCL_INTERNAL_ERROR = 3, HW_NCCL_INVALID_ARGUMENT = 4 };
+#define HW_NCCL_NAME 128                                                                      /* bytes of an ncclUniqueId */
 enum { HW_NCCL_SUM, HW_NCCL_PROD, HW_NCCL_MAX, HW_NCCL_MIN, HW_NCCL_AVG, HW_NCCL_FIRST_OWN }; /* ncclRedOp_t */
 
 typedef enum hw_nccl_kind {
@@ -52,7 +53,7 @@ typedef struct hw_nccl_ring { /* bytes written and read so far */
 typedef struct hw_nccl_offspring { /* what a rank says of a new communicator while one is made from another */
     int colour, key;
     uint32_t made; /* which one `name` is for, by the first rank of the new communicator */
-    char name[64];
+    char name[HW_NCCL_NAME];
 } hw_nccl_offspring;
 
 typedef struct hw_nccl_segment {
@@ -76,7 +77,7 @@ typedef struct hw_nccl_batch { /* what one group handed to one communicator */
 } hw_nccl_batch;
 
 typedef struct hw_nccl_comm {
-    char name[64];
+    char name[HW_NCCL_NAME];
     int ranks, rank;
     uint32_t channel; /* its number among this process's communicators; never reused */
     unsigned splits;
@@ -93,14 +94,14 @@ typedef struct hw_nccl_comm {
 } hw_nccl_comm;
 
 /* ---- nccl_segment.c ---- */
-/* Makes the file the segment will lie in; its name, under which any process of this user can open it, is at most 63 bytes at
+/* Makes the file the segment will lie in; its name, under which any process of this user can open it, lies in at most HW_NCCL_NAME bytes at
  * `out`. Nothing is left of it when this process ends. 0, or an ncclResult_t. */
-int hw_nccl_segment_name(char out[64]);
+int hw_nccl_segment_name(char out[HW_NCCL_NAME]);
 /* Maps the segment `comm->name` and returns when all ranks have; it has no name any more then. 0, or an ncclResult_t. */
 int hw_nccl_segment_join(hw_nccl_comm *comm);
 void hw_nccl_segment_leave(hw_nccl_comm *comm);
 /* The name that rank `leader` of `comm` gives to its `number`th offspring: made by the leader, awaited by the others. */
-int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[64]);
+int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[HW_NCCL_NAME]);
 /* Waits for all ranks, or for an abort. `doing` names the operation for the report of a stuck rank. */
 void hw_nccl_barrier_wait(hw_nccl_comm *comm, hw_nccl_barrier *barrier, const char *doing);
 /* Sleeps until `*word` is no longer `seen`, something is aborted, or a moment has passed. */

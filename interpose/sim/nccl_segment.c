@@ -22,26 +22,26 @@ double hw_nccl_now(void)
 
 /* An unnamed file in memory: no /dev/shm, which containers often make small, and nothing to leave behind. Where the kernel has
  * none, a file in $TMPDIR, whose name goes as soon as all ranks have it open. */
-int hw_nccl_segment_name(char out[64])
+int hw_nccl_segment_name(char out[HW_NCCL_NAME])
 {
-    char path[64];
     const char *dir = getenv("TMPDIR");
     int fd = memfd_create("hookwatch-nccl", MFD_CLOEXEC);
-    memset(out, 0, 64);
+    memset(out, 0, HW_NCCL_NAME);
     if (fd >= 0) {
-        snprintf(out, 64, "/proc/%d/fd/%d", (int)getpid(), fd);
+        snprintf(out, HW_NCCL_NAME, "/proc/%d/fd/%d", (int)getpid(), fd);
         return HW_NCCL_OK;
     }
-    snprintf(path, sizeof path, "%.40s/hookwatch-XXXXXX", dir && *dir && strlen(dir) <= 40 ? dir : "/tmp");
-    fd = mkostemp(path, O_CLOEXEC);
+    if (!dir || !*dir || strlen(dir) > 100)
+        dir = "/tmp";
+    snprintf(out, HW_NCCL_NAME, "%.100s/hookwatch-XXXXXX", dir);
+    fd = mkostemp(out, O_CLOEXEC);
     if (fd < 0) {
         fprintf(stderr,
-                "hookwatch: simulate: %s: no file for a communicator: %s; set TMPDIR to a directory that can be written\n",
-                path, strerror(errno));
+                "hookwatch: simulate: %s: no file for a communicator: %s; set TMPDIR to a directory that can be written\n", dir,
+                strerror(errno));
         return HW_NCCL_SYSTEM_ERROR;
     }
     close(fd);
-    memcpy(out, path, sizeof path);
     return HW_NCCL_OK;
 }
 
@@ -103,7 +103,7 @@ int hw_nccl_segment_join(hw_nccl_comm *comm)
     return HW_NCCL_OK;
 }
 
-int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[64])
+int hw_nccl_segment_offspring(hw_nccl_comm *comm, int leader, unsigned number, const char *doing, char out[HW_NCCL_NAME])
 {
     hw_nccl_offspring *o = &comm->segment.offspring[leader];
     hw_nccl_patience patience = {hw_nccl_now(), 0};
@@ -172,7 +172,7 @@ void hw_nccl_check_stuck(hw_nccl_comm *comm, hw_nccl_patience *patience, const c
             if (__atomic_load_n(&begun[r], __ATOMIC_RELAXED) < __atomic_load_n(&begun[comm->rank], __ATOMIC_RELAXED))
                 used += (size_t)snprintf(missing + used, sizeof missing - used, " %d", r);
     }
-    char label[64];
+    char label[HW_NCCL_NAME];
     size_t n = 0;
     for (const char *c = comm->name; *c; c++) /* /proc/12/fd/3: the communicator 12.3 */
         if (*c >= '0' && *c <= '9')

@@ -1,5 +1,6 @@
 """The simulated NCCL between processes: values, asynchrony, and ranks that never come."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -95,3 +96,30 @@ def test_megatron_with_shared_experts(build, torch_python, root):
     losses = [float(loss) for loss in re.findall(r"loss (\d\.\d{3})", done.stdout)]  # the ranks' lines may mix
     assert len(losses) == 2 and all(3.5 < loss < 5 for loss in losses)  # near log(64), the vocabulary
     assert "no value" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def without_memfd(tmp_path_factory):
+    """A library to preload, under which the kernel has no unnamed files in memory."""
+    here = tmp_path_factory.mktemp("memfd")
+    (here / "none.c").write_text("#include <errno.h>\nint memfd_create(const char *n, unsigned f) { errno = ENOSYS; return -1; }\n")
+    subprocess.run([os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-o", here / "none.so", here / "none.c"], check=True)
+    return here / "none.so"
+
+
+def test_files_where_there_is_no_unnamed_memory(build, torch_python, root, tmp_path, without_memfd):
+    """In $TMPDIR, and gone as soon as all ranks have them; where that cannot be written one line says so and torch raises."""
+    env = environment(build)
+    env = {"LD_PRELOAD": f"{without_memfd}:{env['LD_PRELOAD']}", "TMPDIR": str(tmp_path)}
+    assert torchrun(build, torch_python, root, 2, "values", env=env).stdout.count("values") == 2
+    assert not list(tmp_path.glob("hookwatch-*"))
+    program = tmp_path / "program.py"
+    program.write_text("import torch.distributed as d, torch\nd.init_process_group('nccl')\nd.all_reduce(torch.ones(1).cuda())\n")
+    env.update(TMPDIR=f"{tmp_path}/none", RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+    done = run(build, torch_python, program, env=env, status=1)
+    (line,) = [text for text in done.stderr.splitlines() if text.startswith("hookwatch")]
+    assert line == (
+        f"hookwatch: simulate: {tmp_path}/none: no file for a communicator: No such file or directory; "
+        "set TMPDIR to a directory that can be written"
+    )
+    assert "unhandled system error" in done.stderr
