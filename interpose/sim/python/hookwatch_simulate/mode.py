@@ -1,6 +1,8 @@
 """The dispatch mode: computes each operation on the CPU over the same bytes, then runs the real CUDA operation for its calls,
 then puts the computed result where the operation wrote nothing."""
 
+import sys
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -106,6 +108,13 @@ class _Plan:
 _plans = {}
 
 
+def _leave_to_dynamo(dynamo):
+    """From now on dynamo does not look into the mode."""
+    disabled = dynamo.disable(ValueMode._dispatch)
+    ValueMode.__torch_dispatch__ = lambda self, func, types, args=(), kwargs=None: disabled(self, func, types, args, kwargs or {})
+    dynamo.eval_frame.skip_code(ValueMode.__torch_dispatch__.__code__)
+
+
 class ValueMode(TorchDispatchMode):
     supports_higher_order_operators = True
 
@@ -114,8 +123,19 @@ class ValueMode(TorchDispatchMode):
         """Compiled regions are compiled as without the mode; what they launch has no values, and is said to have none."""
         return True
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        """PyTorch would wrap what follows in torch._dynamo.disable, whose import costs a program most of a second: done below,
+        once the program itself has imported it."""
+        return False
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        dynamo = sys.modules.get("torch._dynamo")
+        if dynamo is not None and hasattr(dynamo, "disable"):
+            _leave_to_dynamo(dynamo)
+        return self._dispatch(func, types, args, kwargs or {})
+
+    def _dispatch(self, func, types, args, kwargs):
         for key in _TRACING:
             if _get_mode(key) is not None:
                 return func(*args, **kwargs)
