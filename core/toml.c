@@ -318,6 +318,21 @@ static char *clean(struct parse *parse, const char *bytes, size_t size, uint32_t
     return text;
 }
 
+/* Blanks between a backslash and the end of its line mean nothing in a string; this grammar does not read them. */
+static uint32_t squeeze(char *text, uint32_t length)
+{
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        bool backslash = text[i] == '\\';
+        uint32_t end = i + 1 + (uint32_t)strspn(text + i + 1, " \t");
+        text[to++] = text[i];
+        if (backslash && text[end] == '\n')
+            i = end - 1;
+    }
+    text[to] = 0;
+    return to;
+}
+
 struct hw_toml *hw_toml_parse(struct hw_arena *arena, const char *bytes, size_t size, uint32_t *row, const char **error)
 {
     struct parse parse = {.arena = arena};
@@ -328,6 +343,11 @@ struct hw_toml *hw_toml_parse(struct hw_arena *arena, const char *bytes, size_t 
         TSParser *parser = ts_parser_new();
         ts_parser_set_language(parser, tree_sitter_toml());
         TSTree *tree = ts_parser_parse_string(parser, NULL, parse.text, length);
+        if (ts_node_has_error(ts_tree_root_node(tree))) {
+            ts_tree_delete(tree);
+            length = squeeze(parse.text, length);
+            tree = ts_parser_parse_string(parser, NULL, parse.text, length);
+        }
         TSNode document = ts_tree_root_node(tree);
         if (ts_node_has_error(document))
             find_error(&parse, document);

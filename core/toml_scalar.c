@@ -75,7 +75,13 @@ const char *hw_toml_string(struct hw_arena *arena, const char *token, size_t siz
     if (marks == 3 && p < end && *p == '\n')
         p++;
     char *text = hw_arena_alloc(arena, size + 1), *to = text;
+    size_t run = 0; /* of quotes: the grammar lets three pass within a string of three */
     while (p < end) {
+        run = *p == quote ? run + 1 : 0;
+        if (run == 3) {
+            *error = "the string ends at its first three quotes";
+            return NULL;
+        }
         if (*p == '\n' && marks == 1) {
             *error = "the string is not closed on its line";
             return NULL;
