@@ -226,8 +226,7 @@ static void put_title(const struct view *v)
         fprintf(v->out, ", Python %s", report->processes[0].python);
     fputc('\n', v->out);
     if (report->simulated)
-        fprintf(v->out,
-                "%sSIMULATED (%s): no GPU took part; counts are of the real call sequence, times mean nothing.%s%s\n",
+        fprintf(v->out, "%sSIMULATED (%s): no GPU took part; counts are of the real call sequence, times mean nothing.%s%s\n",
                 paint(v, YELLOW), report->values ? "values" : "zeros",
                 report->values ? "" : "\nBranches saw zeros: an expected 0 proves nothing.", paint(v, PLAIN));
     if (report->launch_blocking)
