@@ -380,14 +380,16 @@ HW_API int cudaIpcOpenEventHandle(event **out, hw_sim_ipc handle)
 {
     HW_ENTER();
     HW_TRACE("cudaIpcOpenEventHandle");
-    int fd = hw_sim_ipc_open(&handle, EVENT_KIND), error = create_event(out);
-    if (!error && (!*out || !share_event(*out, fd))) {
-        free(*out);
-        *out = NULL;
-        error = hw_sim_fail(HW_CUDA_INVALID_VALUE);
+    event *e = NULL;
+    int fd = hw_sim_ipc_open(&handle, EVENT_KIND), error = create_event(&e);
+    if (e && share_event(e, fd)) {
+        e->fd = -1;
+    } else {
+        free(e);
+        e = NULL;
+        error = error ? error : hw_sim_fail(HW_CUDA_INVALID_VALUE);
     }
-    if (!error)
-        (*out)->fd = -1;
+    *out = e;
     if (fd >= 0)
         close(fd);
     return error;
