@@ -42,7 +42,7 @@ static void parse(const char *p, const char *end, struct hw_directive *directive
 {
     skip_spaces(&p, end);
     if (end - p < 5 || strncmp(p, "allow", 5) || (end - p > 5 && p[5] != ' ' && p[5] != '\t')) {
-        directive->fault = "the only directive is `allow`";
+        directive->fault = "is unknown; the only one is `allow`";
         return;
     }
     p += 5;
@@ -54,7 +54,10 @@ static void parse(const char *p, const char *end, struct hw_directive *directive
     code[length] = 0;
     const struct hw_rule *rule = hw_rule_find(code);
     if (!rule || (p < end && *p != ' ' && *p != '\t')) {
-        directive->fault = length ? "names no rule; write one code such as HW201" : "names no rule";
+        if (rule && *p == ',')
+            directive->fault = "names more than one rule; write one directive for each";
+        else
+            directive->fault = length ? "names no rule; write a whole code such as HW201" : "names no rule";
         return;
     }
     skip_spaces(&p, end);

@@ -10,11 +10,11 @@ static char *describe(const struct hw_report *report, const struct hw_report_row
     char *text = NULL;
     int n;
     if (report->steps)
-        n = asprintf(&text, "%s: %llu times in %llu steps%s%s", r->rule->summary, (unsigned long long)r->count,
-                     (unsigned long long)report->steps, r->api[0] ? ", " : "", r->api);
+        n = asprintf(&text, "%s: %llu time%s in %llu steps%s%s", r->rule->summary, (unsigned long long)r->count,
+                     r->count == 1 ? "" : "s", (unsigned long long)report->steps, r->api[0] ? ", " : "", r->api);
     else
-        n = asprintf(&text, "%s: %llu times%s%s", r->rule->summary, (unsigned long long)r->count, r->api[0] ? ", " : "",
-                     r->api);
+        n = asprintf(&text, "%s: %llu time%s%s%s", r->rule->summary, (unsigned long long)r->count, r->count == 1 ? "" : "s",
+                     r->api[0] ? ", " : "", r->api);
     return n < 0 ? NULL : text;
 }
 

@@ -136,7 +136,10 @@ static void put_row(const struct view *v, const struct hw_report_row *r, const c
     if (r->predicted_rule)
         fprintf(v->out, "       %slint predicts %s %s here%s\n", paint(v, DIM), r->predicted_rule->code,
                 r->predicted_rule->name, paint(v, PLAIN));
-    if (r->allowed)
+    if (r->allowed && strcmp(r->allowed, "unknown") == 0)
+        fprintf(v->out, "       %sallowed? unknown: the source is not here; see --path-map%s\n", paint(v, DIM),
+                paint(v, PLAIN));
+    else if (r->allowed)
         fprintf(v->out, "       %sallowed: %s%s\n", paint(v, DIM), r->allowed, paint(v, PLAIN));
 }
 
