@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "interpose/sim/plan.h"
+#include "interpose/trace/names.h"
 #include "interpose/trace/reader.h"
 
 #include <dirent.h>
@@ -132,9 +133,8 @@ static uint64_t start_of(pid_t pid)
 /* Our rank where a launcher starts one `hookwatch run` per rank, so that siblings write to the same directory; NULL elsewhere. */
 static const char *launched_rank(void)
 {
-    static const char *const names[] = {"RANK", "PADDLE_TRAINER_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
+    for (size_t i = 0; hw_trace_rank_variables[i]; i++) {
+        const char *value = getenv(hw_trace_rank_variables[i]);
         if (value && *value && strspn(value, "0123456789") == strlen(value))
             return value;
     }
@@ -210,11 +210,8 @@ static int move_earlier(const char *dir, char **names, size_t count, const char 
 /* Moves an earlier run's traces from `dir` (an absolute path) to DIR.old. */
 static int make_room(const char *dir)
 {
-    char host[64] = "", path[PATH_MAX * 2], **names = NULL;
-    gethostname(host, sizeof host - 1);
-    for (char *c = host; *c; c++)
-        if (*c == '/' || *c == '.')
-            *c = '-';
+    char host[64], path[PATH_MAX * 2], **names = NULL;
+    hw_trace_host(host, sizeof host);
     size_t count = 0, running = 0;
     const char *rank = launched_rank();
     DIR *stream = opendir(dir);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "interpose/python/frames.h"
 
+#include "interpose/python/objects.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -187,13 +189,6 @@ static bool check_layout(const struct hw_py_layout *l, const void *thread_state)
     return frames > 0;
 }
 
-static int read_adds(struct dl_phdr_info *info, size_t size, void *user)
-{
-    (void)size;
-    *(unsigned long long *)user = info->dlpi_adds;
-    return 1;
-}
-
 /* True if an interpreter may have been loaded since the last look. A symbol look-up that fails allocates its error text, so
  * that it is made only when the process has mapped something new, and that is asked at the 1st, 2nd, 4th, 8th, ... call. */
 static bool objects_changed(void)
@@ -201,10 +196,9 @@ static bool objects_changed(void)
     static unsigned long long seen;
     static unsigned calls;
     unsigned call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
-    unsigned long long adds = 0;
     if (call & (call - 1))
         return false;
-    dl_iterate_phdr(read_adds, &adds);
+    unsigned long long adds = hw_loaded_objects();
     bool changed = adds != seen;
     seen = adds;
     return changed;

@@ -3,6 +3,7 @@
 #include "interpose/shim/shim.h"
 
 #include "interpose/python/frames.h"
+#include "interpose/python/objects.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -58,13 +59,6 @@ static int (*simulation(void))(void)
     return mode;
 }
 
-static int read_adds(struct dl_phdr_info *info, size_t size, void *user)
-{
-    (void)size;
-    *(unsigned long long *)user = info->dlpi_adds;
-    return 1;
-}
-
 static void look_at_simulation(void)
 {
     static uint64_t (*unvalued)(void);
@@ -82,8 +76,7 @@ void hw_look_at_objects(void)
 {
     static unsigned long long seen;
     static const struct hw_trace_header *looked_at;
-    unsigned long long adds = 0;
-    dl_iterate_phdr(read_adds, &adds);
+    unsigned long long adds = hw_loaded_objects();
     look_at_simulation();
     if (adds == seen && looked_at == hw_trace)
         return;

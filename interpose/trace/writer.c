@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "interpose/trace/writer.h"
 
+#include "interpose/trace/names.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -67,7 +69,6 @@ static int32_t number_of(const char *const *names)
     return -1;
 }
 
-static const char *const rank_names[] = {"RANK", "PADDLE_TRAINER_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
 static const char *const world_names[] = {"WORLD_SIZE", "PADDLE_TRAINERS_NUM", "OMPI_COMM_WORLD_SIZE",
                                           "PMI_SIZE",   "SLURM_NTASKS",        NULL};
 static const char *const local_names[] = {"LOCAL_RANK", "PADDLE_RANK_IN_NODE", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID",
@@ -170,12 +171,9 @@ static int place_file(const char *dir, const char *name)
 
 bool hw_trace_open(const char *dir)
 {
-    char host[64] = "host", name[160];
-    gethostname(host, sizeof host - 1);
-    for (char *c = host; *c; c++)
-        if (*c == '/' || *c == '.')
-            *c = '-';
-    int32_t rank = number_of(rank_names);
+    char host[64], name[160];
+    hw_trace_host(host, sizeof host);
+    int32_t rank = number_of(hw_trace_rank_variables);
     char rank_text[16] = "-";
     if (rank >= 0)
         snprintf(rank_text, sizeof rank_text, "%d", rank);
