@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The variables in which launchers tell a process its rank, in the order in which they are asked; ends with NULL. */
@@ -13,7 +14,7 @@ static const char *const hw_trace_rank_variables[] = {"RANK",     "PADDLE_TRAINE
 /* This host as traces name it: at most size - 1 bytes, no dot and no slash. */
 static inline void hw_trace_host(char *out, size_t size)
 {
-    out[size - 1] = '\0';
+    memset(out, 0, size); /* it goes into the file whole */
     if (gethostname(out, size - 1) != 0)
         snprintf(out, size, "host");
     for (char *c = out; *c; c++)
